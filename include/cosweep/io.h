@@ -1,0 +1,121 @@
+/* io: files in and out.  yaml.c is the only file that sees libyaml, store.h the only one that sees HDF5. */
+#ifndef COSWEEP_IO_H
+#define COSWEEP_IO_H
+
+#include "cosweep/evaluate.h"
+#include "cosweep/reduce.h"
+
+/* ---- text in --------------------------------------------------------------------------------------------------------------- */
+
+/* Read a YAML (or JSON, its subset) file or text into a tree.  Errors name file and line.  Refused: aliases, anchors, tags, several
+ * documents, duplicate keys, nesting beyond 32, files beyond 64 MB, bytes that are no UTF-8.  NULL on error. */
+struct node *tree_read(const char *path, struct arena *arena, struct errors *errors);
+struct node *tree_parse(const char *text, size_t n, const char *name, int first_line, struct arena *arena,
+                        struct errors *errors);
+
+/* ---- study ----------------------------------------------------------------------------------------------------------------- */
+
+enum search { SEARCH_EXHAUSTIVE, SEARCH_PRUNED };
+
+struct limit {
+    enum metric metric;
+    double value; /* base units; a low-is-better (or neither) metric may not exceed it, a high-is-better not fall below */
+};
+
+/* A study file, checked, all defaults filled in. Memory is the arena's. */
+struct study {
+    char name[NAME_CHARS];
+    enum depth depth;
+    enum search search;
+    int n_scenarios;
+    struct scenario *scenario;
+    struct space space; /* the same for every scenario */
+    int n_limits;
+    struct limit limit[MAX_LIMITS];
+    int n_objectives;
+    enum metric objective[MAX_OBJECTIVES];
+    char hardware_base[NAME_CHARS];
+    char *effective; /* the study with every value spelt out in base units, YAML that reads back to the same study */
+    uint64_t hash;   /* of `effective` */
+};
+/* Read and check a study.  sets[n_sets] are "key.path=value" overrides (YAML values).  Returns 0 or -1; all errors of the
+ * file are reported. */
+int study_read(struct study *study, const char *path, const char *const *sets, int n_sets, struct arena *arena,
+               struct errors *errors);
+
+/* The same from text, as a result keeps it; `name` stands for the file in messages. */
+int study_parse(struct study *study, const char *text, const char *name, struct arena *arena, struct errors *errors);
+
+/* One candidate (a line of `evaluate`, or a study narrowed to scalars): all knobs scalar. */
+struct candidate {
+    struct scenario scenario;
+    struct plan plan; /* as given, not pinned */
+    struct hardware hardware;
+};
+/* From a tree with `scenario`, `plan`, `hardware` (DESIGN section 3, evaluate).  Returns 0 or -1. */
+int candidate_read(struct candidate *candidate, const struct node *tree, const char *file, struct arena *arena,
+                   struct errors *errors);
+/* Override knobs of a plan ("tp=8,cp=4") or a machine ("pe.flops=16TFLOP/s,links.d2d.topology=ring").  Returns 0 or -1. */
+int plan_override(struct plan *plan, const char *list, struct errors *errors);
+int hardware_override(struct hardware *hardware, const char *list, struct errors *errors);
+
+/* ---- result ---------------------------------------------------------------------------------------------------------------- */
+
+/* One Pareto row with all that is stored of it. */
+struct result_row {
+    candidate_id id;
+    int64_t n_equal;
+    struct plan plan; /* pinned */
+    struct hardware hardware;
+    double metric[N_METRICS];
+    double weight_bytes, kv_bytes, activation_bytes;
+    double stage_s[N_STAGES];         /* seconds of a step's layers and edges: count times time, all kinds together */
+    enum bound stage_bound[N_STAGES]; /* of the largest such stage */
+};
+/* One column of a row as it is stored, listed and named on command lines; in the order of the file. */
+struct row_column {
+    const char *name, *meaning;
+    enum dimension dimension;
+    const char *words; /* DIM_CODE: "a|b|c", else "" */
+    size_t offset;     /* of the value in a struct result_row */
+    bool whole;        /* it is an int64_t there, else a double */
+    int n_summed;      /* 1; more: the value is the sum of this many doubles from there */
+};
+enum { N_ROW_COLUMNS = 2 + N_KNOBS + N_METRICS + 4 };
+const struct row_column *row_column(int i);
+double row_value(const struct result_row *row, const struct row_column *column);
+
+struct result_scenario {
+    char name[NAME_CHARS], model[NAME_CHARS], phase[16];
+    char warnings[MESSAGE_CHARS];
+    int64_t n_raw, n_distinct, n_feasible, n_evaluated;
+    int64_t n_refused[MAX_REASONS];
+    int64_t n_rows;
+    struct result_row *row; /* sorted by the objectives */
+    int64_t best;           /* row of the lowest latency, -1 = no rows */
+};
+struct performance {
+    double wall_s, sweep_s, reduce_s, candidates_per_s, imbalance;
+    int n_ranks, n_threads;
+};
+struct result {
+    char study_name[NAME_CHARS], created[32], program[64], revision[64], compiler[128], flags[256], simd[32];
+    char *study;            /* effective study, text */
+    uint64_t study_hash;
+    int n_objectives;
+    enum metric objective[MAX_OBJECTIVES];
+    int n_limits;
+    struct limit limit[MAX_LIMITS];
+    int n_scenarios;
+    struct result_scenario *scenario;
+    struct performance performance;
+};
+/* Write beside `path`, close, sync, rename.  On failure the old file stays and the temporary is gone.  Returns 0 or -1. */
+int result_write(const struct result *result, const char *path, struct errors *errors);
+/* Whether the file at `path` is HDF5 (a result rather than a study); false where it cannot be read. */
+bool result_is(const char *path);
+/* Read what result_write wrote.  Memory is the arena's.  Returns 0 or -1. */
+int result_read(struct result *result, const char *path, struct arena *arena, struct errors *errors);
+const char *result_library(void); /* version text of the HDF5 library */
+
+#endif

@@ -1,0 +1,47 @@
+/* run: a study over ranks and threads.  mpi.c is the only file that sees MPI. */
+#ifndef COSWEEP_RUN_H
+#define COSWEEP_RUN_H
+
+#include "cosweep/io.h"
+
+/* ---- ranks ----------------------------------------------------------------------------------------------------------------- */
+
+/* Without a launcher there is one rank and MPI is not started.  All are collective but ranks_abort. */
+struct ranks { int rank, n; };
+struct ranks ranks_start(int *argc, char ***argv);
+void ranks_stop(void);
+void ranks_abort(int code);
+const char *ranks_library(void); /* version text of the MPI library */
+/* To rank 0, point to point; a receiver frees what it gets. */
+void ranks_send(const void *data, size_t bytes);
+void *ranks_receive(int from, size_t *bytes);
+
+/* The lowest rank for which `bad` is true, -1 if none.  Collective: the same on all. */
+int ranks_first(bool bad);
+
+/* ---- one candidate --------------------------------------------------------------------------------------------------------- */
+
+/* A candidate, pinned, checked, lowered and evaluated: the same numbers, bit for bit, as in a sweep. */
+struct answer {
+    struct candidate candidate; /* the plan is pinned */
+    enum reason reason;         /* REASON_LIMIT + l: limit l */
+    bool complete;              /* what follows is filled: all but for a refusal before `memory` (DESIGN section 3) */
+    struct demand demand;
+    struct layout layout;
+    struct explanation explanation;
+};
+void answer_candidate(struct answer *answer, const struct candidate *candidate, const struct limit *limits, int n_limits);
+/* "memory", "limit_latency", ... at most 47 chars, to `text`; returns it. */
+char *reason_text(char text[48], enum reason reason, const struct limit *limits);
+
+/* ---- the sweep -------------------------------------------------------------------------------------------------------------- */
+
+enum progress { PROGRESS_AUTO, PROGRESS_BAR, PROGRESS_LOG, PROGRESS_NONE };
+struct run_options {
+    enum progress progress;
+};
+/* Sweep every scenario.  Collective.  On rank 0 `result` is filled (memory: arena); on others untouched.  Returns 0 or -1. */
+int run_study(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
+              struct arena *arena, struct errors *errors);
+
+#endif

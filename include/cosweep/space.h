@@ -1,0 +1,53 @@
+/* space: the candidates of a scenario as numbers (DESIGN section 1).
+ *
+ * An id is a mixed-radix number, first axis most significant: plan knobs, structure, work, wire, store.  Ids of candidates
+ * that differ only in a knob that cannot matter exist but are skipped: only the lowest of each class is *distinct*. */
+#ifndef COSWEEP_SPACE_H
+#define COSWEEP_SPACE_H
+
+#include "cosweep/plan.h"
+
+enum { N_KNOBS = N_PLAN_KNOBS + N_HARDWARE_KNOBS };
+typedef int64_t candidate_id;
+
+/* One knob's values, base units.  A knob that is not swept has one. */
+struct axis_values {
+    int n;
+    double *value; /* [n], no duplicates; owned by the study's arena */
+};
+/* Plan knobs first, then hardware knobs in the order of their tables, which is also the order of groups. */
+struct space {
+    struct axis_values axis[N_KNOBS];
+    /* derived by space_finish */
+    int64_t n_group[N_GROUPS];    /* product of the axes of each group */
+    int64_t n_machines;           /* work x wire x store */
+    int64_t n_lowered;            /* plan x structure: indices of what is lowered */
+    int64_t n_raw;                /* n_lowered x n_machines */
+};
+const struct knob *space_knob(int i); /* the knob table row of axis i */
+
+/* Derive the sizes.  An overflow of 64 bits is an error.  Returns 0 or -1. */
+int space_finish(struct space *space, struct errors *errors, const char *file);
+
+/* id -> plan (not pinned) and machine; and back: digits of id, most significant first. */
+void space_decode(const struct space *space, candidate_id id, struct plan *plan, struct hardware *hardware);
+void space_digits(const struct space *space, candidate_id id, int digit[N_KNOBS]);
+candidate_id space_encode(const struct space *space, const int digit[N_KNOBS]);
+/* Plan and structure of a lowered index; rates members of `hardware` are those of digit 0. */
+void space_decode_lowered(const struct space *space, int64_t lowered, struct plan *plan, struct hardware *hardware);
+/* Machine of row `row` of one group (WORK, WIRE or STORE): writes only that group's members. */
+void space_decode_group(const struct space *space, enum knob_group group, int64_t row, struct hardware *hardware);
+
+/* Whether a lowered index is the lowest of those with the same pinned plan; `plan` is set to the pinned plan. */
+bool space_distinct(const struct space *space, const struct scenario *scenario, int64_t lowered, struct plan *plan,
+                    struct hardware *hardware);
+
+/* ---- work units --------------------------------------------------------------------------------------------------------- */
+
+/* Unit u of a scenario is lowered indices [from, to) with all machines.  Units depend on the space only. */
+struct units {
+    int64_t n, lowered_per_unit;
+};
+struct units space_units(const struct space *space);
+
+#endif

@@ -1,0 +1,256 @@
+/* `cosweep show`: a result as a summary and a Pareto table, or as CSV or JSON for other programs. */
+#include "cli/cli.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    const char *result, *sort, *columns, *scenario;
+    int64_t top;
+    bool csv, json;
+} options;
+static const struct option table[] = {
+    {ARGUMENT, 0, "RESULT", NULL, &options.result, "result file of `cosweep run`"},
+    {OPTION_TEXT, 0, "scenario", "NAME", &options.scenario, "only this scenario"},
+    {OPTION_TEXT, 's', "sort", "COLUMN", &options.sort, "best first by this metric, or ascending by a knob"},
+    {OPTION_TEXT, 'c', "columns", "LIST", &options.columns,
+     "comma-separated knobs and metrics, or all; by default the objectives, latency, pes and what varies"},
+    {OPTION_COUNT, 'n', "top", "N", &options.top, "only the first N rows; all by default"},
+    {OPTION_FLAG, 0, "csv", NULL, &options.csv, "comma-separated values, base units, all digits"},
+    {OPTION_FLAG, 0, "json", NULL, &options.json, "one JSON object, base units, all digits"},
+    {0},
+};
+
+/* ---- order of rows ---------------------------------------------------------------------------------------------- */
+
+/* What qsort's comparison looks at. */
+static struct {
+    const struct result_row *row;
+    const struct row_column *column;
+    bool descending;
+} sorting;
+
+static int compare_rows(const void *a, const void *b)
+{
+    const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+    const double x = row_value(&sorting.row[left], sorting.column), y = row_value(&sorting.row[right], sorting.column);
+    if (x != y)
+        return (x < y) != sorting.descending ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+/* Row numbers in the order wanted; free() them. */
+static int64_t *rows_ordered(const struct result_scenario *scenario, const struct row_column *sort)
+{
+    int64_t *const order = malloc(((size_t)scenario->n_rows + 1) * sizeof *order);
+    if (!order)
+        ranks_abort(STATUS_SYSTEM);
+    for (int64_t i = 0; i < scenario->n_rows; i++)
+        order[i] = i;
+    if (!sort)
+        return order;
+    const int metric = metric_code(sort->name);
+    sorting.row = scenario->row;
+    sorting.column = sort;
+    sorting.descending = metric >= 0 && metric_facts[metric].better == BETTER_HIGH;
+    qsort(order, (size_t)scenario->n_rows, sizeof *order, compare_rows);
+    return order;
+}
+
+static int64_t n_wanted(const struct result_scenario *scenario)
+{
+    return options.top > 0 && options.top < scenario->n_rows ? options.top : scenario->n_rows;
+}
+
+/* ---- the three forms -------------------------------------------------------------------------------------------- */
+
+static void text_show(const struct result *result, const struct result_scenario *scenario, const struct shown *shown,
+                      const int64_t *order)
+{
+    const int64_t n = n_wanted(scenario);
+    fputc('\n', stdout);
+    summary_scenario(result, scenario, stdout);
+    if (n == 0)
+        return;
+    fputc('\n', stdout);
+    shown_print(shown, scenario, order, n, stdout);
+    if (n < scenario->n_rows)
+        printf("... and %" PRId64 " more\n", scenario->n_rows - n);
+}
+
+static void csv_show(const struct result_scenario *scenario, const struct shown *shown, const int64_t *order)
+{
+    char text[32];
+    for (int64_t i = 0; i < n_wanted(scenario); i++) {
+        printf("%s,%" PRId64, scenario->name, order[i]);
+        for (int c = 0; c < shown->n; c++)
+            printf(",%s", row_text(text, &scenario->row[order[i]], shown->column[c], true));
+        printf("\n");
+    }
+}
+
+static void json_row(struct json *json, const struct result_row *row, int64_t index, const struct shown *shown)
+{
+    char text[32];
+    json_open(json, NULL, '{');
+    json_number(json, "row", (double)index);
+    for (int c = 0; c < shown->n; c++) {
+        const struct row_column *const column = shown->column[c];
+        if (column->dimension == DIM_CODE)
+            json_text(json, column->name, row_text(text, row, column, true));
+        else if (column->dimension == DIM_BOOL)
+            json_bool(json, column->name, row_value(row, column) != 0);
+        else
+            json_number(json, column->name, row_value(row, column));
+    }
+    json_close(json, '}');
+}
+
+static void json_show(struct json *json, const struct result *result, const struct result_scenario *scenario,
+                      const struct shown *shown, const int64_t *order)
+{
+    char name[NAME_CHARS + 8];
+    json_open(json, NULL, '{');
+    json_text(json, "name", scenario->name);
+    json_text(json, "model", scenario->model);
+    json_text(json, "phase", scenario->phase);
+    json_number(json, "candidates_raw", (double)scenario->n_raw);
+    json_number(json, "candidates", (double)scenario->n_distinct);
+    json_number(json, "feasible", (double)scenario->n_feasible);
+    json_number(json, "evaluated", (double)scenario->n_evaluated);
+    json_open(json, "refused", '{');
+    for (int i = REASON_NONE + 1; i < REASON_LIMIT + result->n_limits; i++) {
+        const bool limit = i >= REASON_LIMIT;
+        snprintf(name, sizeof name, "%s%s", limit ? "limit_" : "",
+                 limit ? metric_facts[result->limit[i - REASON_LIMIT].metric].name : reason_name[i]);
+        json_number(json, name, (double)scenario->n_refused[i]);
+    }
+    json_close(json, '}');
+    json_open(json, "rows", '[');
+    for (int64_t i = 0; i < n_wanted(scenario); i++)
+        json_row(json, &scenario->row[order[i]], order[i], shown);
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+static void form_open(struct json *json, const struct result *result, const struct shown *shown)
+{
+    if (options.csv) {
+        printf("scenario,row");
+        for (int c = 0; c < shown->n; c++)
+            printf(",%s", shown->column[c]->name);
+        printf("\n");
+    } else if (options.json) {
+        json_open(json, NULL, '{');
+        json_text(json, "study", result->study_name);
+        json_text(json, "created", result->created);
+        json_text(json, "program", result->program);
+        json_open(json, "objectives", '[');
+        for (int i = 0; i < result->n_objectives; i++)
+            json_text(json, NULL, metric_facts[result->objective[i]].name);
+        json_close(json, ']');
+        json_open(json, "scenarios", '[');
+    } else {
+        printf("study %s, %s of %s\n", result->study_name, result->program, result->created);
+    }
+}
+
+static void form_close(struct json *json)
+{
+    if (!options.json)
+        return;
+    json_close(json, ']');
+    json_close(json, '}');
+    printf("\n");
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------------ */
+
+static int scenario_check(const struct result *result, struct errors *errors)
+{
+    const char *names[MAX_TEXTS];
+    int n = 0;
+    for (int i = 0; i < result->n_scenarios && n < MAX_TEXTS; i++)
+        names[n++] = result->scenario[i].name;
+    if (!options.scenario)
+        return 0;
+    for (int i = 0; i < n; i++)
+        if (strcmp(names[i], options.scenario) == 0)
+            return 0;
+    const char *const near = nearest_word(options.scenario, names, n);
+    return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; %s `%s`", options.scenario,
+                     near ? "did you mean" : "the first is", near ? near : n > 0 ? names[0] : "");
+}
+
+/* All scenarios share the columns, so that CSV has one heading: those of the first that has rows. */
+static int columns_choose(struct shown *shown, const struct result *result, struct errors *errors)
+{
+    int first = 0;
+    if (options.columns)
+        return shown_named(shown, options.columns, "show: --columns", errors);
+    for (int i = 0; i < result->n_scenarios; i++)
+        if (options.scenario ? strcmp(result->scenario[i].name, options.scenario) == 0 : result->scenario[i].n_rows > 0) {
+            first = i;
+            break;
+        }
+    if (result->n_scenarios > 0)
+        shown_default(shown, result, &result->scenario[first]);
+    return 0;
+}
+
+static int options_check(struct shown *sort, struct errors *errors)
+{
+    if (options.csv && options.json)
+        return error_add(errors, STATUS_INPUT, NULL, 0, "show: --csv and --json exclude each other; give one");
+    if (options.sort && shown_named(sort, options.sort, "show: --sort", errors) != 0)
+        return -1;
+    if (sort->n > 1)
+        return error_add(errors, STATUS_INPUT, NULL, 0, "show: --sort: `%s` is more than one column; give one",
+                         options.sort);
+    return 0;
+}
+
+static int cmd_show(struct cli *cli)
+{
+    struct arena arena = {0};
+    struct json json = {.to = stdout, .pretty = true};
+    struct result result;
+    struct shown shown = {0}, sort = {0};
+    int code = -1;
+    if (options_check(&sort, &cli->errors) != 0 || result_read(&result, options.result, &arena, &cli->errors) != 0 ||
+        scenario_check(&result, &cli->errors) != 0 || columns_choose(&shown, &result, &cli->errors) != 0)
+        goto out;
+    form_open(&json, &result, &shown);
+    for (int i = 0; i < result.n_scenarios; i++) {
+        const struct result_scenario *const scenario = &result.scenario[i];
+        if (options.scenario && strcmp(options.scenario, scenario->name) != 0)
+            continue;
+        int64_t *const order = rows_ordered(scenario, sort.n > 0 ? sort.column[0] : NULL);
+        if (options.csv)
+            csv_show(scenario, &shown, order);
+        else if (options.json)
+            json_show(&json, &result, scenario, &shown, order);
+        else
+            text_show(&result, scenario, &shown, order);
+        free(order);
+    }
+    form_close(&json);
+    code = STATUS_DONE;
+out:
+    arena_free(&arena);
+    return code;
+}
+
+const struct command command_show = {
+    .name = "show",
+    .summary = "a result as summary and Pareto table, CSV or JSON",
+    .usage = "RESULT [OPTIONS]",
+    .examples = "  cosweep show llama70b.h5 --sort cost --top 10\n"
+                "  cosweep show llama70b.h5 --columns latency,cost,tp,cp,hbm_bandwidth\n"
+                "  cosweep show llama70b.h5 --csv --columns all > rows.csv\n"
+                "  cosweep show llama70b.h5 --json | jq '.scenarios[0].rows[0]'\n",
+    .options = table,
+    .call = cmd_show,
+};

@@ -1,0 +1,139 @@
+/* `cosweep size`: how large a study is, before anyone pays for it.  Counts candidates, computes none. */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static struct {
+    const char *study;
+    struct texts sets;
+    int64_t threads;
+    bool json;
+} options = {.threads = 1};
+static const struct option table[] = {
+    {ARGUMENT, 0, "STUDY", NULL, &options.study, "study file (YAML)"},
+    {OPTION_LIST, 0, "set", "KEY=VALUE", &options.sets, "override a key of the study; may be given many times"},
+    {OPTION_COUNT, 't', "threads", "N", &options.threads, "predict for this many threads over all ranks; 1 by default"},
+    {OPTION_FLAG, 0, "json", NULL, &options.json, "the numbers as JSON"},
+    {0},
+};
+
+/* What a sweep costs on one core of a current server, from `cosweep run` on such: rates are rounded down. */
+static const double candidates_per_s = 1e8, lowered_per_s = 2e5;
+/* A thread holds its tables of rates and times (doubles per machine row), and the process libraries and its code. */
+enum { DOUBLES_PER_ROW = 48, PROCESS_BYTES = 30000000 };
+
+struct size {
+    const char *name;
+    int64_t n_raw, n_plans; /* pinned plans with a structure that are distinct */
+    int64_t n_distinct;     /* n_plans with every machine */
+    double time_s;
+};
+
+static struct size scenario_size(const struct study *study, int s)
+{
+    const struct space *const space = &study->space;
+    struct size size = {.name = study->scenario[s].name, .n_raw = space->n_raw};
+    struct plan plan;
+    struct hardware hardware;
+    for (int64_t i = 0; i < space->n_lowered; i++)
+        size.n_plans += space_distinct(space, &study->scenario[s], i, &plan, &hardware);
+    size.n_distinct = size.n_plans * space->n_machines;
+    size.time_s = ((double)size.n_distinct / candidates_per_s + (double)size.n_plans / lowered_per_s) /
+                  (double)(options.threads > 0 ? options.threads : 1);
+    return size;
+}
+
+static double memory_bytes(const struct space *space)
+{
+    const double rows = (double)(space->n_group[GROUP_WORK] + space->n_group[GROUP_WIRE] + space->n_group[GROUP_STORE]);
+    return PROCESS_BYTES + (double)options.threads * rows * DOUBLES_PER_ROW * sizeof(double);
+}
+
+static void axes_print(const struct study *study)
+{
+    for (int i = 0; i < N_KNOBS; i++)
+        if (study->space.axis[i].n > 1)
+            printf("  %-32s %d values\n", space_knob(i)->path, study->space.axis[i].n);
+}
+
+static void text_print(const struct study *study, const struct size *size)
+{
+    char text[32];
+    double time_s = 0;
+    printf("study %s\n\nknobs that are swept:\n", study->name);
+    axes_print(study);
+    for (int s = 0; s < study->n_scenarios; s++) {
+        printf("\nscenario %s\n  raw        %" PRId64 "\n  distinct   %" PRId64, size[s].name, size[s].n_raw,
+               size[s].n_distinct);
+        printf(" (%" PRId64 " plans and structures x %" PRId64 " machines)\n", size[s].n_plans, study->space.n_machines);
+        time_s += size[s].time_s;
+    }
+    printf("\npredicted for %" PRId64 " thread%s: %s", options.threads, options.threads == 1 ? "" : "s",
+           unit_format(text, time_s, DIM_SECONDS));
+    printf(" exhaustive, %s of memory\n", unit_format(text, memory_bytes(&study->space), DIM_BYTES));
+}
+
+static void json_print(const struct study *study, const struct size *size)
+{
+    struct json json = {.to = stdout, .pretty = true};
+    double time_s = 0;
+    json_open(&json, NULL, '{');
+    json_text(&json, "study", study->name);
+    json_open(&json, "knobs", '{');
+    for (int i = 0; i < N_KNOBS; i++)
+        if (study->space.axis[i].n > 1)
+            json_number(&json, space_knob(i)->name, study->space.axis[i].n);
+    json_close(&json, '}');
+    json_open(&json, "scenarios", '[');
+    for (int s = 0; s < study->n_scenarios; s++) {
+        json_open(&json, NULL, '{');
+        json_text(&json, "name", size[s].name);
+        json_number(&json, "candidates_raw", (double)size[s].n_raw);
+        json_number(&json, "candidates", (double)size[s].n_distinct);
+        json_number(&json, "plans", (double)size[s].n_plans);
+        json_number(&json, "machines", (double)study->space.n_machines);
+        json_close(&json, '}');
+        time_s += size[s].time_s;
+    }
+    json_close(&json, ']');
+    json_number(&json, "threads", (double)options.threads);
+    json_number(&json, "predicted_s", time_s);
+    json_number(&json, "predicted_bytes", memory_bytes(&study->space));
+    json_close(&json, '}');
+    printf("\n");
+}
+
+static int cmd_size(struct cli *cli)
+{
+    struct arena arena = {0};
+    struct study study;
+    int code = -1;
+    if (options.threads < 1) {
+        error_add(&cli->errors, STATUS_INPUT, NULL, 0, "size: --threads: 0 is below 1; give a whole number from 1");
+        return -1;
+    }
+    if (study_read(&study, options.study, options.sets.text, options.sets.n, &arena, &cli->errors) != 0)
+        goto out;
+    struct size *const size = arena_alloc(&arena, (size_t)study.n_scenarios + 1, sizeof *size);
+    for (int s = 0; s < study.n_scenarios; s++)
+        size[s] = scenario_size(&study, s);
+    if (options.json)
+        json_print(&study, size);
+    else
+        text_print(&study, size);
+    code = STATUS_DONE;
+out:
+    arena_free(&arena);
+    return code;
+}
+
+const struct command command_size = {
+    .name = "size",
+    .summary = "how many candidates, how long, how much memory; computes nothing",
+    .usage = "STUDY [OPTIONS]",
+    .examples = "  cosweep size configs/llama70b-decode-128k.yaml --threads 16\n"
+                "  cosweep size study.yaml --set depth=fine\n",
+    .options = table,
+    .call = cmd_size,
+};

@@ -1,0 +1,131 @@
+/* Steps and metrics of a slice of the grid: the outer sum of work and wire times (MODEL sections 7 and 9). */
+#include "equations.h"
+#include "cosweep/simd.h"
+#include <string.h>
+
+const struct metric_facts metric_facts[N_METRICS] = {
+#define X(code, name, dimension, better, meaning) {name, DIM_##dimension, BETTER_##better, meaning},
+    METRICS(X)
+#undef X
+};
+
+int metric_code(const char *name)
+{
+    for (int m = 0; m < N_METRICS; m++)
+        if (strcmp(metric_facts[m].name, name) == 0) return m;
+    return -1;
+}
+
+bool evaluate_fits(const struct demand *demand, const struct store_rates *store, int k)
+{
+    return memory_bytes(demand) <= store->usable_bytes[k];
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------------------- */
+
+enum { CHUNK = 256 }; /* machines whose forms fit the first-level cache together */
+
+/* Time of form f of machines [from, from + n) along the slice. */
+INLINE void form_times(double *restrict form_s, const struct slice *s, int f, int from, int n)
+{
+    const struct times *const times = s->times;
+    const double fixed = s->along_wire ? times->work_s[f][s->fixed] : times->wire_s[f][s->fixed];
+    const double *restrict const varying = (s->along_wire ? times->wire_s[f] : times->work_s[f]) + from;
+    for (int x = 0; x < n; x++) form_s[x] = fixed + varying[x];
+    for (int k = 0; k < s->demand->n_kinds; k++) {
+        const double weight = s->demand->form[f][k] * s->demand->ring[k].n_hops;
+        if (weight == 0.0) continue;
+        if (s->along_wire) {
+            const double chunk_s = times->chunk_s[k][s->fixed], *restrict const hop_s = times->hop_s[k] + from;
+            for (int x = 0; x < n; x++) form_s[x] += weight * exposed_s(chunk_s, hop_s[x]);
+        } else {
+            const double hop_s = times->hop_s[k][s->fixed], *restrict const chunk_s = times->chunk_s[k] + from;
+            for (int x = 0; x < n; x++) form_s[x] += weight * exposed_s(chunk_s[x], hop_s);
+        }
+    }
+}
+
+SIMD_CLONES void evaluate_step(double *restrict step_s, const struct slice *slice)
+{
+    double form_s[CHUNK];
+    for (int from = 0; from < slice->n; from += CHUNK) {
+        const int n = slice->n - from < CHUNK ? slice->n - from : CHUNK;
+        double *restrict const out = step_s + from;
+        form_times(out, slice, 0, from, n);
+        for (int f = 1; f < slice->demand->n_forms; f++) {
+            form_times(form_s, slice, f, from, n);
+            for (int x = 0; x < n; x++) out[x] = larger(out[x], form_s[x]);
+        }
+    }
+}
+
+/* ---- metrics ------------------------------------------------------------------------------------------------------------- */
+
+INLINE void fill(double *restrict out, int n, double value)
+{
+    for (int x = 0; x < n; x++) out[x] = value;
+}
+
+INLINE double slice_energy_j(const struct slice *s, bool along_wire, int x, double step_s)
+{
+    const int i = along_wire ? s->fixed : x, j = along_wire ? x : s->fixed;
+    return step_energy_j(s->demand, s->times->work_j[i], s->times->wire_j[j], s->work->idle_w[i], step_s);
+}
+
+INLINE double slice_cost(const struct slice *s, bool along_wire, int x, int k)
+{
+    const int i = along_wire ? s->fixed : x, j = along_wire ? x : s->fixed;
+    return machine_cost(s->demand, s->work->cost_per_pe[i], s->times->wire_cost[j], s->store->cost_per_pe[k]);
+}
+
+/* `along_wire` is a constant where this is inlined, so that each loop reads one table contiguously. */
+INLINE void metric_along(double *restrict out, enum metric metric, const struct slice *s, bool along_wire, int k,
+                         const double *restrict step_s)
+{
+    const struct demand *const d = s->demand;
+    const double tokens = d->tokens, pes = (double)d->pes, per_step = d->latency_per_step;
+    switch (metric) {
+    case METRIC_LATENCY:
+        for (int x = 0; x < s->n; x++) out[x] = step_s[x] * per_step;
+        break;
+    case METRIC_THROUGHPUT:
+        for (int x = 0; x < s->n; x++) out[x] = tokens / step_s[x];
+        break;
+    case METRIC_THROUGHPUT_PER_PE:
+        for (int x = 0; x < s->n; x++) out[x] = tokens / step_s[x] / pes;
+        break;
+    case METRIC_INTERACTIVITY:
+        for (int x = 0; x < s->n; x++) out[x] = 1.0 / (step_s[x] * per_step);
+        break;
+    case METRIC_PES: fill(out, s->n, pes); break;
+    case METRIC_CUBES: fill(out, s->n, (double)d->cubes); break;
+    case METRIC_SIPS: fill(out, s->n, (double)d->sips); break;
+    case METRIC_HBM_UTILIZATION: fill(out, s->n, memory_bytes(d) / s->store->capacity_bytes[k]); break;
+    case METRIC_EFFICIENCY:
+        for (int x = 0; x < s->n; x++) {
+            const int i = along_wire ? s->fixed : x;
+            out[x] = roofline_share(d, s->work->s_per_peak_flop[i], s->work->s_per_peak_byte[i], step_s[x]);
+        }
+        break;
+    case METRIC_ENERGY_PER_TOKEN:
+        for (int x = 0; x < s->n; x++) out[x] = slice_energy_j(s, along_wire, x, step_s[x]) / tokens;
+        break;
+    case METRIC_POWER:
+        for (int x = 0; x < s->n; x++) out[x] = slice_energy_j(s, along_wire, x, step_s[x]) / step_s[x];
+        break;
+    case METRIC_COST:
+        for (int x = 0; x < s->n; x++) out[x] = slice_cost(s, along_wire, x, k);
+        break;
+    case METRIC_COST_PER_TOKEN:
+        for (int x = 0; x < s->n; x++) out[x] = slice_cost(s, along_wire, x, k) * step_s[x] / tokens;
+        break;
+    case N_METRICS: break;
+    }
+}
+
+SIMD_CLONES void evaluate_metric(double *restrict out, enum metric metric, const struct slice *slice, int k,
+                                 const double *restrict step_s)
+{
+    if (slice->along_wire) metric_along(out, metric, slice, true, k, step_s);
+    else metric_along(out, metric, slice, false, k, step_s);
+}

@@ -1,0 +1,10 @@
+/* provenance: what made a result: program, revision, compiler, flags, vector units, and when. */
+#ifndef COSWEEP_RUN_PROVENANCE_H
+#define COSWEEP_RUN_PROVENANCE_H
+
+#include "cosweep/io.h"
+
+/* Fills created (UTC, ISO 8601), program, revision, compiler, flags and simd; nothing else. */
+void provenance_fill(struct result *result);
+
+#endif

@@ -1,0 +1,181 @@
+/* A study over ranks and threads.
+ *
+ * Work units go round the ranks like cards (unit u to rank u mod n), and within a rank to whichever thread is free.  No
+ * reducer depends on the order, so the result does not depend on ranks or threads.  Rank 0 collects and looks once more at
+ * every row it stores. */
+#define _POSIX_C_SOURCE 200809L
+#include "cosweep/run.h"
+#include "progress.h"
+#include "provenance.h"
+#include "sweep.h"
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one scenario on this rank ------------------------------------------------------------------------------------------------ */
+
+static void sweep_units(struct outcome *outcome, const struct sweep *sweep, const struct run_options *options,
+                        struct ranks ranks, double *busy_s)
+{
+    const int64_t n_mine = (sweep->units.n - ranks.rank + ranks.n - 1) / ranks.n;
+    const int n_objectives = sweep->study->n_objectives;
+    int64_t next = 0, done = 0, covered = 0;
+    struct meter meter;
+    meter_start(&meter, ranks.rank == 0 ? options->progress : PROGRESS_NONE, sweep->scenario->name);
+    *busy_s = 0.0;
+#pragma omp parallel
+    {
+        struct worker *const worker = malloc(sizeof *worker);
+        struct outcome mine;
+        if (!worker) abort();
+        worker_init(worker, sweep);
+        outcome_init(&mine, n_objectives);
+        const double start_s = clock_s();
+        for (;;) {
+            int64_t turn, finished, candidates;
+            const int64_t before = mine.n_distinct;
+#pragma omp atomic capture
+            turn = next++;
+            if (turn >= n_mine) break;
+            worker_run(worker, &mine, ranks.rank + turn * ranks.n);
+#pragma omp atomic capture
+            finished = ++done;
+#pragma omp atomic capture
+            candidates = covered += mine.n_distinct - before;
+            if (omp_get_thread_num() == 0) meter_show(&meter, finished, n_mine, (double)candidates * ranks.n);
+        }
+        const double spent_s = clock_s() - start_s;
+#pragma omp critical
+        {
+            outcome_merge(outcome, &mine);
+            *busy_s += spent_s;
+        }
+        outcome_free(&mine);
+        worker_free(worker);
+        free(worker);
+    }
+    pareto_finish(&outcome->pareto);
+    meter_stop(&meter);
+}
+
+/* ---- ranks to rank 0 ------------------------------------------------------------------------------------------------------------ */
+
+static void collect(struct outcome *outcome, const struct ranks ranks)
+{
+    if (ranks.rank != 0) {
+        ranks_send(outcome, sizeof *outcome);
+        ranks_send(outcome->pareto.point, (size_t)outcome->pareto.n * sizeof *outcome->pareto.point);
+        return;
+    }
+    for (int from = 1; from < ranks.n; from++) {
+        size_t bytes;
+        struct outcome *const theirs = ranks_receive(from, &bytes);
+        struct point *const point = ranks_receive(from, &bytes);
+        const int64_t n = theirs->pareto.n;
+        pareto_init(&theirs->pareto, outcome->pareto.n_objectives); /* their pointers mean nothing here */
+        outcome_merge(outcome, theirs);
+        for (int64_t i = 0; i < n; i++) pareto_add(&outcome->pareto, &point[i]);
+        outcome_free(theirs);
+        free(theirs);
+        free(point);
+    }
+    pareto_finish(&outcome->pareto);
+}
+
+/* ---- the result ------------------------------------------------------------------------------------------------------------------ */
+
+static void fill_scenario(struct result_scenario *out, const struct study *study, int index, const struct outcome *outcome,
+                          struct arena *arena)
+{
+    const struct scenario *const scenario = &study->scenario[index];
+    const struct pareto *const pareto = &outcome->pareto;
+    snprintf(out->name, sizeof out->name, "%s", scenario->name);
+    snprintf(out->model, sizeof out->model, "%s", scenario->model.name);
+    snprintf(out->phase, sizeof out->phase, "%s", phase_name[scenario->phase]);
+    snprintf(out->warnings, sizeof out->warnings, "%s", scenario->warnings);
+    out->n_raw = study->space.n_raw;
+    out->n_distinct = outcome->n_distinct;
+    out->n_feasible = outcome->n_feasible;
+    out->n_evaluated = outcome->n_evaluated;
+    memcpy(out->n_refused, outcome->n_refused, sizeof out->n_refused);
+    out->n_rows = pareto->n;
+    out->row = arena_alloc(arena, (size_t)pareto->n, sizeof *out->row);
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int64_t i = 0; i < pareto->n; i++) {
+        sweep_row(&out->row[i], study, scenario, pareto->point[i].id);
+        out->row[i].n_equal = pareto->point[i].n_equal;
+    }
+    out->best = pareto->n > 0 ? 0 : -1;
+    for (int64_t i = 1; i < pareto->n; i++)
+        if (out->row[i].metric[METRIC_LATENCY] < out->row[out->best].metric[METRIC_LATENCY]) out->best = i;
+}
+
+static void fill_study(struct result *result, const struct study *study, struct arena *arena)
+{
+    memset(result, 0, sizeof *result);
+    provenance_fill(result);
+    snprintf(result->study_name, sizeof result->study_name, "%s", study->name);
+    result->study = arena_text(arena, study->effective);
+    result->study_hash = study->hash;
+    result->n_objectives = study->n_objectives;
+    memcpy(result->objective, study->objective, sizeof result->objective);
+    result->n_limits = study->n_limits;
+    memcpy(result->limit, study->limit, sizeof result->limit);
+    result->n_scenarios = study->n_scenarios;
+    result->scenario = arena_alloc(arena, (size_t)study->n_scenarios, sizeof *result->scenario);
+}
+
+/* Time that threads had work over the time they were there. */
+static double collect_busy(double busy_s, struct ranks ranks)
+{
+    size_t bytes;
+    if (ranks.rank != 0) {
+        ranks_send(&busy_s, sizeof busy_s);
+        return busy_s;
+    }
+    for (int from = 1; from < ranks.n; from++) {
+        double *const theirs = ranks_receive(from, &bytes);
+        busy_s += *theirs;
+        free(theirs);
+    }
+    return busy_s;
+}
+
+int run_study(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
+              struct arena *arena, struct errors *errors)
+{
+    const double start_s = clock_s();
+    double sweep_s = 0.0, reduce_s = 0.0, busy_s = 0.0, covered = 0.0;
+    (void)errors;
+    if (ranks.rank == 0) fill_study(result, study, arena);
+    for (int i = 0; i < study->n_scenarios; i++) {
+        struct sweep sweep;
+        struct outcome outcome;
+        double this_busy_s;
+        const double from_s = clock_s();
+        sweep_init(&sweep, study, i);
+        outcome_init(&outcome, study->n_objectives);
+        sweep_units(&outcome, &sweep, options, ranks, &this_busy_s);
+        busy_s += collect_busy(this_busy_s, ranks);
+        const double swept_s = clock_s();
+        collect(&outcome, ranks);
+        if (ranks.rank == 0) fill_scenario(&result->scenario[i], study, i, &outcome, arena);
+        covered += (double)outcome.n_distinct;
+        sweep_s += swept_s - from_s;
+        reduce_s += clock_s() - swept_s;
+        outcome_free(&outcome);
+        sweep_free(&sweep);
+    }
+    if (ranks.rank != 0) return 0;
+    const int n_threads = omp_get_max_threads();
+    result->performance = (struct performance){
+        .wall_s = clock_s() - start_s,
+        .sweep_s = sweep_s,
+        .reduce_s = reduce_s,
+        .candidates_per_s = covered / sweep_s,
+        .imbalance = busy_s > 0.0 ? sweep_s * n_threads * ranks.n / busy_s : 1.0,
+        .n_ranks = ranks.n,
+        .n_threads = n_threads,
+    };
+    return 0;
+}

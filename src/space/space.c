@@ -1,0 +1,141 @@
+/* Candidates as numbers: mixed radix, first axis most significant (DESIGN section 1).
+ *
+ *     id = ((plan digits . structure digits) . work digits) . wire digits) . store digits
+ *          \------- lowered index ---------/   \-------- machine index ---------------/ */
+#include "cosweep/space.h"
+#include <inttypes.h>
+
+const struct knob *space_knob(int i)
+{
+    return i < N_PLAN_KNOBS ? &plan_knob[i] : &hardware_knob[i - N_PLAN_KNOBS];
+}
+
+/* The table of rates of one group is held in memory; more rows than this are a mistake. */
+static const int64_t most_group_rows = 1 << 20;
+
+static int multiply(int64_t *product, int64_t factor)
+{
+    return __builtin_mul_overflow(*product, factor, product) ? -1 : 0;
+}
+
+int space_finish(struct space *space, struct errors *errors, const char *file)
+{
+    static const char *const group_words[N_GROUPS] = {"plan", "structure", "work", "link", "memory"};
+    int64_t total = 1;
+    for (int g = 0; g < N_GROUPS; g++) space->n_group[g] = 1;
+    for (int a = 0; a < N_KNOBS; a++) {
+        int64_t *const group = &space->n_group[space_knob(a)->group];
+        if (multiply(group, space->axis[a].n) || multiply(&total, space->axis[a].n))
+            return error_add(errors, STATUS_INPUT, file, 0,
+                             "the space has more than 2^63 candidates (overflow at %s with %d values); "
+                             "give fewer values per knob",
+                             space_knob(a)->path, space->axis[a].n);
+    }
+    for (int g = GROUP_WORK; g <= GROUP_STORE; g++)
+        if (space->n_group[g] > most_group_rows)
+            return error_add(errors, STATUS_INPUT, file, 0,
+                             "the %s knobs of the hardware have %" PRId64 " combinations, more than %" PRId64
+                             "; give fewer values per knob",
+                             group_words[g], space->n_group[g], most_group_rows);
+    space->n_machines = space->n_group[GROUP_WORK] * space->n_group[GROUP_WIRE] * space->n_group[GROUP_STORE];
+    space->n_lowered = space->n_group[GROUP_PLAN] * space->n_group[GROUP_STRUCTURE];
+    space->n_raw = total;
+    return 0;
+}
+
+/* Digits of the axes of groups [first, last], least significant last; returns what is left of `index`. */
+static int64_t take_digits(const struct space *space, int64_t index, enum knob_group first, enum knob_group last,
+                           int digit[N_KNOBS])
+{
+    for (int a = N_KNOBS - 1; a >= 0; a--) {
+        const enum knob_group group = space_knob(a)->group;
+        if (group < first || group > last) continue;
+        digit[a] = (int)(index % space->axis[a].n);
+        index /= space->axis[a].n;
+    }
+    return index;
+}
+
+void space_digits(const struct space *space, candidate_id id, int digit[N_KNOBS])
+{
+    take_digits(space, id, GROUP_PLAN, GROUP_STORE, digit);
+}
+
+candidate_id space_encode(const struct space *space, const int digit[N_KNOBS])
+{
+    candidate_id id = 0;
+    for (int a = 0; a < N_KNOBS; a++) id = id * space->axis[a].n + digit[a];
+    return id;
+}
+
+static void set_knob(const struct space *space, int a, int digit, struct plan *plan, struct hardware *hardware)
+{
+    const double value = space->axis[a].value[digit];
+    if (a < N_PLAN_KNOBS) ((int64_t *)plan)[a] = (int64_t)value;
+    else ((double *)hardware)[a - N_PLAN_KNOBS] = value;
+}
+
+void space_decode(const struct space *space, candidate_id id, struct plan *plan, struct hardware *hardware)
+{
+    int digit[N_KNOBS];
+    space_digits(space, id, digit);
+    for (int a = 0; a < N_KNOBS; a++) set_knob(space, a, digit[a], plan, hardware);
+}
+
+void space_decode_lowered(const struct space *space, int64_t lowered, struct plan *plan, struct hardware *hardware)
+{
+    int digit[N_KNOBS] = {0};
+    take_digits(space, lowered, GROUP_PLAN, GROUP_STRUCTURE, digit);
+    for (int a = 0; a < N_KNOBS; a++) set_knob(space, a, digit[a], plan, hardware);
+}
+
+void space_decode_group(const struct space *space, enum knob_group group, int64_t row, struct hardware *hardware)
+{
+    int digit[N_KNOBS];
+    struct plan unused;
+    take_digits(space, row, group, group, digit);
+    for (int a = N_PLAN_KNOBS; a < N_KNOBS; a++)
+        if (space_knob(a)->group == group) set_knob(space, a, digit[a], &unused, hardware);
+}
+
+/* ---- no candidate twice ----------------------------------------------------------------------------------------------------- */
+
+/* Two digits of one axis name the same plan where pinning maps their values to one: then the first of them stands for both. */
+static bool is_first_of_its_class(const struct space *space, const struct scenario *scenario, int a, int digit,
+                                  const struct plan *given, const struct plan *pinned)
+{
+    for (int earlier = 0; earlier < digit; earlier++) {
+        struct plan other = *given;
+        ((int64_t *)&other)[a] = (int64_t)space->axis[a].value[earlier];
+        plan_pin(&other, scenario);
+        if (((const int64_t *)&other)[a] == ((const int64_t *)pinned)[a]) return false;
+    }
+    return true;
+}
+
+bool space_distinct(const struct space *space, const struct scenario *scenario, int64_t lowered, struct plan *plan,
+                    struct hardware *hardware)
+{
+    int digit[N_KNOBS] = {0};
+    struct plan given;
+    take_digits(space, lowered, GROUP_PLAN, GROUP_STRUCTURE, digit);
+    for (int a = 0; a < N_KNOBS; a++) set_knob(space, a, digit[a], &given, hardware);
+    *plan = given;
+    plan_pin(plan, scenario);
+    for (int a = 0; a < N_PLAN_KNOBS; a++) {
+        const bool may_be_pinned = space_knob(a)->dimension == DIM_CODE;
+        if (may_be_pinned && !is_first_of_its_class(space, scenario, a, digit[a], &given, plan)) return false;
+    }
+    return true;
+}
+
+/* ---- work units ------------------------------------------------------------------------------------------------------------- */
+
+struct units space_units(const struct space *space)
+{
+    static const int64_t candidates_per_unit = 4000000, most_lowered_per_unit = 4096;
+    int64_t per_unit = candidates_per_unit / space->n_machines;
+    if (per_unit > most_lowered_per_unit) per_unit = most_lowered_per_unit;
+    if (per_unit < 1) per_unit = 1;
+    return (struct units){(space->n_lowered + per_unit - 1) / per_unit, per_unit};
+}

@@ -1,0 +1,284 @@
+/* model: a Hugging Face config becomes the model it describes, as its own code would read it, or is refused by name. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cosweep/io.h"
+
+#define assert_contains(text, part)                                                                                         \
+    do {                                                                                                                    \
+        if (strstr(text, part) == NULL)                                                                                     \
+            fail_msg("`%s` does not contain `%s`", text, part);                                                             \
+    } while (0)
+
+static struct model preset(const char *name)
+{
+    static struct errors errors;
+    struct model model;
+    errors = (struct errors){0};
+    if (model_by_name(&model, name, &errors, NULL, 0) != 0)
+        fail_msg("%s: %s", name, errors.item[0].message);
+    return model;
+}
+
+static struct errors import_errors;
+static char warnings[MESSAGE_CHARS];
+
+static int import_tree(struct model *model, const struct node *tree, const char *name)
+{
+    assert_non_null(tree);
+    return model_from_hugging_face(model, tree, &import_errors, name, warnings, sizeof warnings);
+}
+
+static int import_file(struct model *model, const char *name)
+{
+    struct arena arena = {0};
+    char path[512];
+    import_errors = (struct errors){0};
+    snprintf(path, sizeof path, "%s/tests/data/hf/%s", SOURCE_DIR, name);
+    const int result = import_tree(model, tree_read(path, &arena, &import_errors), name);
+    arena_free(&arena);
+    return result;
+}
+
+static int import_text(struct model *model, const char *text)
+{
+    struct arena arena = {0};
+    import_errors = (struct errors){0};
+    const int result = import_tree(model, tree_parse(text, strlen(text), "config.json", 1, &arena, &import_errors),
+                                   "config.json");
+    arena_free(&arena);
+    return result;
+}
+
+static void assert_same_model(const struct model *a, const struct model *b)
+{
+    assert_int_equal(a->layers, b->layers);
+    assert_int_equal(a->hidden, b->hidden);
+    assert_int_equal(a->heads, b->heads);
+    assert_int_equal(a->kv_heads, b->kv_heads);
+    assert_int_equal(a->head_dim, b->head_dim);
+    assert_int_equal(a->ffn, b->ffn);
+    assert_int_equal(a->vocab, b->vocab);
+    assert_int_equal(a->gated, b->gated);
+    assert_int_equal(a->parallel_block, b->parallel_block);
+    assert_memory_equal(&a->mla, &b->mla, sizeof a->mla);
+    assert_memory_equal(&a->moe, &b->moe, sizeof a->moe);
+    assert_memory_equal(&a->window, &b->window, sizeof a->window);
+    assert_int_equal(a->n_kinds, b->n_kinds);
+    assert_memory_equal(a->layer_kind, b->layer_kind, sizeof a->layer_kind);
+}
+
+static void configs_become_their_presets(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"llama-3.1-70b", "deepseek-v3", "gpt-oss-20b", "gemma-3-4b"};
+    for (int i = 0; i < 4; i++) {
+        char file[64];
+        struct model model;
+        const struct model expected = preset(name[i]);
+        snprintf(file, sizeof file, "%s.json", name[i]);
+        assert_int_equal(import_file(&model, file), 0);
+        assert_same_model(&model, &expected);
+        assert_int_equal(model.tied, expected.tied);
+        assert_true(model_parameters(&model) == model_parameters(&expected));
+    }
+    struct model model;
+    import_file(&model, "deepseek-v3.json");
+    assert_string_equal(model.name, "DeepSeek-V3");
+    assert_contains(warnings, "multi-token-prediction");
+    assert_contains(warnings, "fp8");
+    import_file(&model, "gpt-oss-20b.json");
+    assert_contains(warnings, "sinks");
+    import_file(&model, "gemma-3-4b.json");
+    assert_contains(warnings, "vision");
+    import_file(&model, "llama-3.1-70b.json");
+    assert_string_equal(warnings, "");
+}
+
+/* transformers ties Falcon's head to its embedding, although the checkpoint the preset counts holds both. */
+static void falcon_is_parallel_plain_multi_query_and_tied(void **state)
+{
+    (void)state;
+    struct model model;
+    const struct model expected = preset("falcon-7b");
+    assert_int_equal(import_file(&model, "falcon-7b.json"), 0);
+    assert_same_model(&model, &expected);
+    assert_true(model.tied);
+    assert_true(model_parameters(&model) == 6921720704.0);
+}
+
+/* Families without a preset, against the number of parameters their model cards give. */
+static void families_have_their_published_parameters(void **state)
+{
+    (void)state;
+    static const struct {
+        double parameters;
+        const char *config;
+    } known[] = {
+        {124439808, "{model_type: gpt2, n_embd: 768, n_layer: 12, n_head: 12, n_positions: 1024, vocab_size: 50257}"},
+        {125239296, "{model_type: opt, hidden_size: 768, num_hidden_layers: 12, num_attention_heads: 12, ffn_dim: 3072,"
+                    " max_position_embeddings: 2048, vocab_size: 50272, word_embed_proj_dim: 768}"},
+        {559214592, "{model_type: bloom, hidden_size: 1024, n_layer: 24, n_head: 16, vocab_size: 250880}"},
+        {70426624, "{model_type: gpt_neox, hidden_size: 512, num_hidden_layers: 6, num_attention_heads: 8,"
+                   " intermediate_size: 2048, vocab_size: 50304}"},
+        {3030371328, "{model_type: starcoder2, hidden_size: 3072, num_hidden_layers: 30, num_attention_heads: 24,"
+                     " num_key_value_heads: 2, intermediate_size: 12288, vocab_size: 49152, sliding_window: 4096}"},
+        {8028033024, "{model_type: cohere2, hidden_size: 4096, num_hidden_layers: 32, num_attention_heads: 32,"
+                     " num_key_value_heads: 8, intermediate_size: 14336, vocab_size: 256000, sliding_window: 4096}"},
+        {6919161856, "{model_type: olmoe, hidden_size: 2048, num_hidden_layers: 16, num_attention_heads: 16,"
+                     " intermediate_size: 1024, vocab_size: 50304, num_experts: 64, num_experts_per_tok: 8}"},
+        {14315784192, "{model_type: qwen2_moe, hidden_size: 2048, num_hidden_layers: 24, num_attention_heads: 16,"
+                      " intermediate_size: 5632, moe_intermediate_size: 1408, shared_expert_intermediate_size: 5632,"
+                      " vocab_size: 151936, num_experts: 60, num_experts_per_tok: 4, decoder_sparse_step: 1}"},
+        {16375728128, "{model_type: deepseek, hidden_size: 2048, num_hidden_layers: 28, num_attention_heads: 16,"
+                      " intermediate_size: 10944, moe_intermediate_size: 1408, n_routed_experts: 64, n_shared_experts: 2,"
+                      " num_experts_per_tok: 6, first_k_dense_replace: 1, moe_layer_freq: 1, vocab_size: 102400}"},
+        {3836021760, "{model_type: phi3, hidden_size: 3072, num_hidden_layers: 32, num_attention_heads: 24,"
+                     " num_key_value_heads: 8, intermediate_size: 8192, vocab_size: 200064, tie_word_embeddings: true}"},
+        {8537680896, "{model_type: gemma, hidden_size: 3072, num_hidden_layers: 28, num_attention_heads: 16,"
+                     " intermediate_size: 24576, vocab_size: 256000}"},
+        {1644515328, "{model_type: stablelm, hidden_size: 2048, num_hidden_layers: 24, num_attention_heads: 32,"
+                     " intermediate_size: 5632, vocab_size: 100352, use_qkv_bias: true, use_parallel_residual: false}"},
+        {15517456384, "{model_type: gpt_bigcode, n_embd: 6144, n_layer: 40, n_head: 48, n_inner: 24576,"
+                      " n_positions: 8192, vocab_size: 49152}"},
+        {21825437888, "{model_type: ernie4_5_moe, hidden_size: 2560, num_hidden_layers: 28, num_attention_heads: 20,"
+                      " num_key_value_heads: 4, intermediate_size: 12288, moe_intermediate_size: 1536,"
+                      " moe_num_experts: 64, moe_num_shared_experts: 2, moe_k: 6, moe_layer_start_index: 1,"
+                      " moe_layer_end_index: 27, vocab_size: 103424}"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        struct model model;
+        if (import_text(&model, known[i].config) != 0)
+            fail_msg("%s", import_errors.item[0].message);
+        if (model_parameters(&model) != known[i].parameters)
+            fail_msg("%s: %.0f parameters, published %.0f", model.name, model_parameters(&model), known[i].parameters);
+    }
+}
+
+#define QWEN(type, more)                                                                                                    \
+    "{model_type: " type ", hidden_size: 512, num_hidden_layers: 8, num_attention_heads: 8, num_key_value_heads: 2,"        \
+    " head_dim: 128, intermediate_size: 1024, vocab_size: 1000" more "}"
+#define EXPERTS ", num_experts: 16, num_experts_per_tok: 2, moe_intermediate_size: 64"
+
+static void windows_apply_where_the_code_applies_them(void **state)
+{
+    (void)state;
+    struct model model;
+    assert_int_equal(import_text(&model, QWEN("qwen2", ", sliding_window: 256, use_sliding_window: false")), 0);
+    assert_int_equal(model.window.tokens, 0);
+    assert_int_equal(import_text(&model, QWEN("qwen2", ", sliding_window: 256, use_sliding_window: true,"
+                                                       " max_window_layers: 6")), 0);
+    assert_int_equal(model.window.tokens, 256);
+    assert_int_equal(model.n_kinds, 2);
+    assert_int_equal(model.kind[0].n_layers, 6);
+    assert_int_equal(model.kind[1].window_tokens, 256);
+    assert_int_equal(import_text(&model, QWEN("mistral", ", sliding_window: 256")), 0);
+    assert_int_equal(model.n_kinds, 1);
+    assert_int_equal(model.kind[0].window_tokens, 256);
+    assert_int_equal(import_text(&model, QWEN("mistral", ", sliding_window: null")), 0);
+    assert_int_equal(model.kind[0].window_tokens, 0);
+    assert_int_equal(import_text(&model, QWEN("cohere2", ", sliding_window: 256, sliding_window_pattern: 2")), 0);
+    assert_int_equal(model.window.global_every, 2);
+    assert_int_equal(import_text(&model, QWEN("llama", ", sliding_window: 256")), 0);
+    assert_int_equal(model.window.tokens, 0);
+    assert_contains(warnings, "sliding_window");
+}
+
+static void moe_layers_are_found_in_every_spelling(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *config;
+        int dense_layers, period;
+    } spelling[] = {
+        {QWEN("qwen3_moe", EXPERTS ", decoder_sparse_step: 2, mlp_only_layers: []"), 0, 2},
+        {QWEN("qwen3_moe", EXPERTS ", decoder_sparse_step: 1, mlp_only_layers: [0, 1]"), 2, 1},
+        {QWEN("deepseek_v3", EXPERTS ", first_k_dense_replace: 3"), 3, 1},
+        {QWEN("deepseek_v3", EXPERTS ", moe_layer_freq: [0, 0, 0, 1, 1, 1, 1, 1]"), 3, 1},
+        {QWEN("llama4_text", EXPERTS ", interleave_moe_layer_step: 2"), 0, 2},
+        {QWEN("llama4_text", EXPERTS ", moe_layers: [3, 7]"), 0, 4},
+        {QWEN("ernie4_5_moe", EXPERTS ", moe_layer_start_index: 1, moe_layer_interval: 1, moe_layer_end_index: -1"), 1, 1},
+    };
+    for (size_t i = 0; i < sizeof spelling / sizeof spelling[0]; i++) {
+        struct model model;
+        if (import_text(&model, spelling[i].config) != 0)
+            fail_msg("%s: %s", spelling[i].config, import_errors.item[0].message);
+        assert_int_equal(model.moe.dense_layers, spelling[i].dense_layers);
+        assert_int_equal(model.moe.period, spelling[i].period);
+        assert_int_equal(model.moe.experts, 16);
+    }
+}
+
+static void what_cannot_be_represented_is_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *config, *part;
+    } refused[] = {
+        {"{model_type: deepseek_v32, index_topk: 2048}", "sparse-attention indexer"},
+        {"{model_type: nemotron_h}", "state-space"},
+        {"{model_type: mllama, text_config: {model_type: mllama_text_model}}", "`mllama` cannot be represented"},
+        {QWEN("deepseek_v3", ", index_topk: 2048"), "index_topk"},
+        {QWEN("llama", ", mamba_d_state: 16"), "mamba_d_state"},
+        {QWEN("minimax_m2", ", attn_type_list: [1, 1, 1, 1, 1, 1, 1, 0]"), "linear attention"},
+        {QWEN("qwen3", ", layer_types: [full_attention, linear_attention, a, b, c, d, e, f]"), "linear_attention"},
+        {QWEN("qwen3", ", layer_types: [full_attention]"), "1 entries for 8 layers"},
+        {QWEN("qwen3_moe", EXPERTS ", mlp_only_layers: [4]"), "MoE layers do not follow"},
+        {QWEN("llama", ", v_head_dim: 64"), "v_head_dim"},
+        {QWEN("novel", ", hidden_act: silu, tie_word_embeddings: false, memory_slots: 7"), "memory_slots"},
+        {QWEN("novel", ", hidden_act: silu, tie_word_embeddings: false, multi_query: true"), "multi_query"},
+        {QWEN("novel", ", hidden_act: gelu, tie_word_embeddings: false"), "hidden_act"},
+        {QWEN("novel", ", hidden_act: silu"), "tie_word_embeddings"},
+        {QWEN("novel", ", hidden_act: silu, tie_word_embeddings: false" EXPERTS), "first_k_dense_replace"},
+        {"{model_type: llama, hidden_size: 512}", "num_hidden_layers: missing"},
+        {"{hidden_size: 512}", "model_type: missing"},
+        {"[1, 2]", "no Hugging Face config"},
+        {QWEN("llama", ", rope_theta: 1, num_local_experts: many"), "no whole number"},
+        {QWEN("llama", ", tie_word_embeddings: 3"), "neither true nor false"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct model model;
+        assert_int_equal(import_text(&model, refused[i].config), -1);
+        assert_int_equal(import_errors.item[0].code, STATUS_INPUT);
+        assert_string_equal(import_errors.item[0].file, "config.json");
+        assert_contains(import_errors.item[0].message, refused[i].part);
+    }
+    struct model model;
+    assert_int_equal(import_file(&model, "llama-4-scout.json"), -1);
+    assert_int_equal(import_errors.n, 1);
+    assert_int_equal(import_errors.item[0].line, 16);
+    assert_contains(import_errors.item[0].message, "attention_chunk_size");
+}
+
+static void unknown_types_and_fields_are_warned_of(void **state)
+{
+    (void)state;
+    struct model model;
+    assert_int_equal(import_text(&model, QWEN("novel", ", hidden_act: silu, tie_word_embeddings: false")), 0);
+    assert_contains(warnings, "model_type is not known");
+    assert_true(model.gated);
+    assert_int_equal(import_text(&model, QWEN("llama", ", memory_slots: 7")), 0);
+    assert_contains(warnings, "memory_slots is not understood");
+    assert_int_equal(import_text(&model, QWEN("llama", ", memory_slots: null")), 0);
+    assert_string_equal(warnings, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(configs_become_their_presets),
+        cmocka_unit_test(falcon_is_parallel_plain_multi_query_and_tied),
+        cmocka_unit_test(families_have_their_published_parameters),
+        cmocka_unit_test(windows_apply_where_the_code_applies_them),
+        cmocka_unit_test(moe_layers_are_found_in_every_spelling),
+        cmocka_unit_test(what_cannot_be_represented_is_refused_by_name),
+        cmocka_unit_test(unknown_types_and_fields_are_warned_of),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
