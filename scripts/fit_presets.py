@@ -28,7 +28,8 @@ FORMAT = {"bfloat16": (2.0, None), "fp8": (1.0, "fp8_ratio"), "fp8_block": (1.0,
 KV_BYTES = {"bfloat16": 2.0, "fp8": 1.0}
 ACTIVATION_BYTES = 2.0
 MLA_RANK, MLA_ROPE, MLA_NOPE, MLA_VALUE = 512, 64, 128, 128  # DeepSeek-V3, the only MLA that was measured
-SERVING_ROWS = 4096  # a step of a serving batch has no more tokens than this
+SERVING_ROWS = 128, 2048  # tokens of a serving step in which compute counts
+SERVING_BYTES = 1 << 14, 1 << 26  # what it reduces: one token of 8192 dims to 4096 tokens, in bf16
 
 
 class Row:
@@ -182,19 +183,22 @@ def miss(rows, compute, memory, fixed_s):
 
 
 def fit_gemm(rows):
-    """(e_gemm, e_hbm, o_kernel).  HBM efficiency and the fixed time of a stage come from bf16, a bare GEMM.  A timed GEMM of 8
-    or 4 bits includes the quantisation of its input, which stacks fuse with the norm, rope or activation beside it: its fixed
-    time is that of two stages of the model.  Peak shares differ by format; their mean stands for all."""
-    forms = by_form(row for row in rows if not row.resident() and row.rows <= SERVING_ROWS)
-    bare = forms.pop("bfloat16")
-    compute, memory, fixed_s = minimise(lambda x: miss(bare, *x), (0.7, 0.8, 4e-6), (0.1, 0.1, 2e-6), (0.1, 0.1, 0),
-                                        (1, 1, 5e-5))
-    computes, fixed = [compute], [fixed_s]
-    for form in forms.values():
-        compute, fixed_s = minimise(lambda x: miss(form, x[0], memory, x[1]), (0.5, 8e-6), (0.1, 2e-6), (0.1, 0), (1, 5e-5))
-        computes.append(compute)
-        fixed.append(fixed_s / 2)
-    return mean(computes), memory, mean(fixed)
+    """(e_gemm, e_hbm, o_kernel).
+
+    HBM efficiency comes from bf16, a bare GEMM.  A timed GEMM of 8 or 4 bits includes the quantisation of its input, which
+    stacks fuse with the norm, rope or activation beside it: its fixed time is that of two stages of the model.  Bare and
+    quantised weigh alike.  The share of the peak is what serving steps reach, averaged over the formats.
+    """
+    forms = by_form(row for row in rows if not row.resident())
+    bare, memory, fixed_s = minimise(lambda x: miss(forms["bfloat16"], *x), (0.7, 0.8, 4e-6), (0.1, 0.1, 2e-6),
+                                     (0.1, 0.1, 0), (1, 1, 5e-5))
+    quantised = [minimise(lambda x: miss(forms[form], x[0], memory, x[1]), (bare, 8e-6), (0.1, 2e-6), (0.1, 0), (1, 5e-5))
+                 for form in forms if form != "bfloat16"]
+    if quantised:
+        fixed_s = (fixed_s + mean(fit[1] / 2 for fit in quantised)) / 2
+    steps = [[row for row in form if SERVING_ROWS[0] <= row.rows <= SERVING_ROWS[1]] for form in forms.values()]
+    compute = mean(minimise(lambda x: miss(form, x[0], memory, fixed_s), (bare,), (0.1,), (0.1,), (1,))[0] for form in steps)
+    return compute, memory, fixed_s
 
 
 def fit_attention(decode, context):
@@ -225,7 +229,7 @@ def collective_miss(rows, bandwidth, constants):
 
 def fit_link(rows, bandwidth):
     """(e_link, a, o_coll) of the all-reduce, the collective that tensor parallelism waits for twice a layer."""
-    rows = [row for row in rows if row[0] == "all_reduce"]
+    rows = [row for row in rows if row[0] == "all_reduce" and SERVING_BYTES[0] <= row[2] <= SERVING_BYTES[1]]
     return minimise(lambda x: collective_miss(rows, bandwidth, x), (0.7, 1e-6, 2e-6), (0.1, 1e-6, 1e-6), (0.1, 0, 0),
                     (1, 5e-5, 1e-4))
 

@@ -6,6 +6,8 @@ set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
 failed=0
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
 
 fail() {
     echo "test_rooms: $*" >&2
@@ -49,13 +51,14 @@ room_of() {
 }
 
 check() { # FILE ROOM ALLOWED
-    for included in $(sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$1"); do
+    sed -n 's/^ *# *include *"\([^"]*\)".*/\1/p' "$1" >"$list"
+    while IFS= read -r included; do
         from=$(room_of "$included" "$2")
         case " $2 $3 " in
         *" $from "*) ;;
         *) fail "$1 includes $included: $2 may include only: $3" ;;
         esac
-    done
+    done <"$list"
 }
 
 for folder in src/*/; do
@@ -82,15 +85,16 @@ one_door mpi.h src/run/mpi.c
 
 # The model builds without threads, MPI and files: their calls belong to io, run and cli.
 for room in core model hardware plan demand lower evaluate space reduce; do
-    for file in src/$room/*.c; do
+    for file in "src/$room"/*.c; do
         [ ! -f "$file" ] || ! grep -nE '\b(fopen|open|omp_[a-z_]+|MPI_[A-Za-z_]+) *\(|# *pragma omp parallel' "$file" >&2 ||
             fail "$file: opens files or starts threads"
     done
 done
 
 # A file has one reason to exist.
-for file in $(find src include -name '*.[ch]'); do
+find src include -name '*.[ch]' >"$list"
+while IFS= read -r file; do
     lines=$(wc -l <"$file")
     [ "$lines" -le 400 ] || fail "$file has $lines lines; 400 are allowed"
-done
+done <"$list"
 exit $failed

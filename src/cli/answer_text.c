@@ -65,14 +65,14 @@ static void set_number(struct table *table, int row, int column, double value, e
     table_set(table, row, column, value != 0.0 ? unit_format(text, value, dimension) : "");
 }
 
-static void kind_text(char text[48], const struct demand *demand, const struct stage_row *row)
+static void kind_text(char text[64], const struct demand *demand, const struct stage_row *row)
 {
     text[0] = '\0';
     if (row->part >= MAX_KINDS || demand->n_kinds == 1) return;
     const struct layer_kind *const kind = &demand->kind[row->part];
-    char window[24] = "";
+    char window[32] = "";
     if (kind->window_tokens > 0) snprintf(window, sizeof window, "window %" PRId64, kind->window_tokens);
-    snprintf(text, 48, "%s%s%s", kind->moe ? "MoE" : "dense", window[0] ? ", " : "", window);
+    snprintf(text, 64, "%s%s%s", kind->moe ? "MoE" : "dense", window[0] ? ", " : "", window);
 }
 
 static void stages_print(FILE *to, const struct answer *answer)
@@ -84,7 +84,7 @@ static void stages_print(FILE *to, const struct answer *answer)
     const struct explanation *const e = &answer->explanation;
     const double all_s = e->layers_s + e->edges_s;
     struct table table;
-    char text[48];
+    char text[64];
     int longest = -1;
     double longest_s = 0.0;
     heading(to, "Stages (one PE, one micro-batch; time of one, share of all layers)");
@@ -121,7 +121,7 @@ static void step_print(FILE *to, const struct answer *answer)
     heading(to, "Step");
     fprintf(to, "layers %s + edges %s", unit_format(layers, e->layers_s, DIM_SECONDS), unit_format(edges, e->edges_s, DIM_SECONDS));
     if (answer->candidate.plan.pp > 1)
-        fprintf(to, ", pipeline hop %s x %" PRId64 " stages", unit_format(hop, e->hop_s, DIM_SECONDS), answer->candidate.plan.pp);
+        fprintf(to, ", %g pipeline hops of %s", answer->demand.form[0][PART_HOP], unit_format(hop, e->hop_s, DIM_SECONDS));
     fprintf(to, " -> step %s\n", unit_format(step, e->step_s, DIM_SECONDS));
 }
 

@@ -62,7 +62,8 @@ void options_print(const struct option *table, FILE *to);
 /* What main() hands a command.  Only `run` is collective; the others are called on rank 0 only. */
 struct cli {
     struct ranks ranks;
-    struct errors errors; /* printed by main(), on rank 0, when the command has returned */
+    struct errors errors; /* printed by main() when the command has returned, by the rank that speaks */
+    int speaker;          /* a rank: 0, or of a collective command the first that met an error */
 };
 struct command {
     const char *name;
@@ -106,7 +107,7 @@ void summary_scenario(const struct result *result, const struct result_scenario 
 
 /* Which columns a Pareto table shows (src/cli/columns.c): pointers to rows of row_column(). */
 struct shown { int n; const struct row_column *column[N_ROW_COLUMNS]; };
-/* Those a reader needs first: objectives, latency, pes, and the knobs that vary in `scenario`. */
+/* Adds those a reader needs first: objectives, latency, pes, and the knobs that vary in `scenario`. */
 void shown_default(struct shown *shown, const struct result *result, const struct result_scenario *scenario);
 /* Comma-separated names, or "all".  Returns 0, or -1 with an error that suggests the nearest. */
 int shown_named(struct shown *shown, const char *list, const char *place, struct errors *errors);

@@ -30,7 +30,6 @@ static bool varies(const struct result_scenario *scenario, const struct row_colu
 
 void shown_default(struct shown *shown, const struct result *result, const struct result_scenario *scenario)
 {
-    shown->n = 0;
     for (int i = 0; i < result->n_objectives; i++)
         shown_add(shown, column_named(metric_facts[result->objective[i]].name));
     shown_add(shown, column_named(metric_facts[METRIC_LATENCY].name));

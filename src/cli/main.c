@@ -117,9 +117,9 @@ int main(int argc, char **argv)
     const struct command *const command = command_chosen(&argc, &argv, &cli);
     int code = command ? command_call(command, argc, argv, &cli) : STATUS_DONE;
     if (cli.errors.n > 0) {
-        struct errors quiet = cli.errors;
-        const int first = cli.ranks.rank == 0 ? errors_print(&cli.errors, stderr) : quiet.item[0].code;
-        code = code <= STATUS_DONE ? first : code;
+        if (cli.ranks.rank == cli.speaker)
+            errors_print(&cli.errors, stderr);
+        code = code <= STATUS_DONE ? cli.errors.item[0].code : code;
     }
     code = output_close(code);
     ranks_stop();

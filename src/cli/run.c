@@ -40,21 +40,27 @@ static void warn_of_binding(struct ranks ranks)
 }
 
 /* An existing result of this study may be replaced; of another one only with --force. */
-static int check_output(const char *path, const struct study *study, struct errors *errors)
+static void check_output(const char *path, const struct study *study, struct errors *errors)
 {
     struct errors unread = {0};
     struct arena arena = {0};
     struct result old;
-    int bad = 0;
-    if (options.force || access(path, F_OK) != 0) return 0;
+    if (options.force || access(path, F_OK) != 0) return;
     if (result_read(&old, path, &arena, &unread) != 0)
-        bad = error_add(errors, STATUS_INPUT, path, 0, "exists and is no result this version can read; give another --output, "
-                                                       "or --force to replace it");
+        error_add(errors, STATUS_INPUT, path, 0, "exists and is no result this version can read; give another --output, "
+                                                 "or --force to replace it");
     else if (old.study_hash != study->hash)
-        bad = error_add(errors, STATUS_INPUT, path, 0, "holds the result of a different study (%s); give another --output, or "
-                                                       "--force to replace it", old.study_name);
+        error_add(errors, STATUS_INPUT, path, 0, "holds the result of a different study (%s); give another --output, or "
+                                                 "--force to replace it", old.study_name);
     arena_free(&arena);
-    return bad;
+}
+
+/* Whether no rank met an error; if one did, the first of them will speak for all. */
+static bool all_good(struct cli *cli)
+{
+    const int first = ranks_first(cli->errors.n > 0);
+    if (first >= 0) cli->speaker = first;
+    return first < 0;
 }
 
 static int cmd_run(struct cli *cli)
@@ -66,10 +72,12 @@ static int cmd_run(struct cli *cli)
     int code = -1;
     const bool root = cli->ranks.rank == 0;
     const struct run_options run = {.progress = (enum progress)options.progress};
-    if (study_read(&study, options.study, options.sets.text, options.sets.n, &arena, &cli->errors) != 0) goto out;
+    study_read(&study, options.study, options.sets.text, options.sets.n, &arena, &cli->errors);
+    if (!all_good(cli)) goto out;
     if (options.output) snprintf(path, sizeof path, "%s", options.output);
     else snprintf(path, sizeof path, "%s.h5", study.name);
-    if (check_output(path, &study, &cli->errors) != 0) goto out;
+    if (root) check_output(path, &study, &cli->errors);
+    if (!all_good(cli)) goto out;
     warn_of_binding(cli->ranks);
     if (run_study(&result, &study, &run, cli->ranks, &arena, &cli->errors) != 0) goto out;
     code = STATUS_DONE;

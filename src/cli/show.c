@@ -16,7 +16,7 @@ static const struct option table[] = {
     {OPTION_TEXT, 0, "scenario", "NAME", &options.scenario, "only this scenario"},
     {OPTION_TEXT, 's', "sort", "COLUMN", &options.sort, "best first by this metric, or ascending by a knob"},
     {OPTION_TEXT, 'c', "columns", "LIST", &options.columns,
-     "comma-separated knobs and metrics, or all; by default the objectives, latency, pes and what varies"},
+     "knobs and metrics with commas, or all; default: objectives, latency, pes, what varies"},
     {OPTION_COUNT, 'n', "top", "N", &options.top, "only the first N rows; all by default"},
     {OPTION_FLAG, 0, "csv", NULL, &options.csv, "comma-separated values, base units, all digits"},
     {OPTION_FLAG, 0, "json", NULL, &options.json, "one JSON object, base units, all digits"},
@@ -180,23 +180,25 @@ static int scenario_check(const struct result *result, struct errors *errors)
         if (strcmp(names[i], options.scenario) == 0)
             return 0;
     const char *const near = nearest_word(options.scenario, names, n);
-    return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; %s `%s`", options.scenario,
-                     near ? "did you mean" : "the first is", near ? near : n > 0 ? names[0] : "");
+    if (near)
+        return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; did you mean `%s`?", options.scenario, near);
+    return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; the first of %d is `%s`", options.scenario,
+                     result->n_scenarios, n > 0 ? names[0] : "");
 }
 
-/* All scenarios share the columns, so that CSV has one heading: those of the first that has rows. */
+static bool is_wanted(const struct result_scenario *scenario)
+{
+    return !options.scenario || strcmp(options.scenario, scenario->name) == 0;
+}
+
+/* CSV has one heading: what varies in any scenario. */
 static int columns_choose(struct shown *shown, const struct result *result, struct errors *errors)
 {
-    int first = 0;
     if (options.columns)
         return shown_named(shown, options.columns, "show: --columns", errors);
     for (int i = 0; i < result->n_scenarios; i++)
-        if (options.scenario ? strcmp(result->scenario[i].name, options.scenario) == 0 : result->scenario[i].n_rows > 0) {
-            first = i;
-            break;
-        }
-    if (result->n_scenarios > 0)
-        shown_default(shown, result, &result->scenario[first]);
+        if (is_wanted(&result->scenario[i]))
+            shown_default(shown, result, &result->scenario[i]);
     return 0;
 }
 
@@ -225,8 +227,12 @@ static int cmd_show(struct cli *cli)
     form_open(&json, &result, &shown);
     for (int i = 0; i < result.n_scenarios; i++) {
         const struct result_scenario *const scenario = &result.scenario[i];
-        if (options.scenario && strcmp(options.scenario, scenario->name) != 0)
+        if (!is_wanted(scenario))
             continue;
+        if (!options.columns && !options.csv) {
+            shown.n = 0;
+            shown_default(&shown, &result, scenario);
+        }
         int64_t *const order = rows_ordered(scenario, sort.n > 0 ? sort.column[0] : NULL);
         if (options.csv)
             csv_show(scenario, &shown, order);

@@ -18,8 +18,8 @@ static const struct option table[] = {
     {0},
 };
 
-/* What a sweep costs on one core of a current server, from `cosweep run` on such: rates are rounded down. */
-static const double candidates_per_s = 1e8, lowered_per_s = 2e5;
+/* What a sweep costs on one core of a current server, from `cosweep run` on such, rounded to the slow side. */
+static const double candidates_per_s = 4e8, lowered_per_s = 3e5, start_s = 0.1;
 /* A thread holds its tables of rates and times (doubles per machine row), and the process libraries and its code. */
 enum { DOUBLES_PER_ROW = 48, PROCESS_BYTES = 30000000 };
 
@@ -60,7 +60,7 @@ static void axes_print(const struct study *study)
 static void text_print(const struct study *study, const struct size *size)
 {
     char text[32];
-    double time_s = 0;
+    double time_s = start_s;
     printf("study %s\n\nknobs that are swept:\n", study->name);
     axes_print(study);
     for (int s = 0; s < study->n_scenarios; s++) {
@@ -77,7 +77,7 @@ static void text_print(const struct study *study, const struct size *size)
 static void json_print(const struct study *study, const struct size *size)
 {
     struct json json = {.to = stdout, .pretty = true};
-    double time_s = 0;
+    double time_s = start_s;
     json_open(&json, NULL, '{');
     json_text(&json, "study", study->name);
     json_open(&json, "knobs", '{');

@@ -60,7 +60,7 @@ void summary_scenario(const struct result *result, const struct result_scenario 
 static void performance_print(const struct performance *performance, FILE *to)
 {
     char wall[32], rate[32];
-    fprintf(to, "took %s on %d rank%s x %d thread%s, %s candidates/s\n", unit_format(wall, performance->wall_s, DIM_SECONDS),
+    fprintf(to, "took %s on %d rank%s x %d thread%s, %s candidates evaluated/s\n", unit_format(wall, performance->wall_s, DIM_SECONDS),
             performance->n_ranks, performance->n_ranks == 1 ? "" : "s", performance->n_threads,
             performance->n_threads == 1 ? "" : "s", unit_format(rate, performance->candidates_per_s, DIM_COUNT));
 }
@@ -71,7 +71,7 @@ void summary_print(const struct result *result, FILE *to, int top)
     for (int s = 0; s < result->n_scenarios; s++) {
         const struct result_scenario *const scenario = &result->scenario[s];
         const int64_t n = top > 0 && top < scenario->n_rows ? top : scenario->n_rows;
-        struct shown shown;
+        struct shown shown = {0};
         fputc('\n', to);
         summary_scenario(result, scenario, to);
         if (scenario->n_rows == 0)

@@ -74,6 +74,25 @@ static struct node *value_parse(const char *text, const char *place, const struc
     return value;
 }
 
+/* One step of a path from `from`, made where a map lacks it; NULL after an error. `*n` is the length of the step. */
+static struct node *take_step(const struct reader *reader, struct node *from, const char *path, size_t *n, int line,
+                              const char *place)
+{
+    if (node_is_empty(from))
+        *from = (struct node){.kind = NODE_MAP, .line = from->line, .key = from->key, .next = from->next};
+    if (from->kind == NODE_MAP)
+        return find_or_add_member(from, path, n, line, reader->arena);
+    struct node *const item = from->kind == NODE_LIST ? find_item(from, path, n) : NULL;
+    if (!item && from->kind == NODE_LIST)
+        error_add(reader->errors, STATUS_INPUT, place, 0,
+                  "no item %.*s in a list of %d; give its number from 0, or its name", SHOWN_CHARS, path, from->n_children);
+    else if (!item)
+        error_add(reader->errors, STATUS_INPUT, place, 0,
+                  "\"%.*s\" in the file is a single value and has no members; set that key instead", SHOWN_CHARS,
+                  from->text);
+    return item;
+}
+
 int override_apply(const struct reader *reader, struct node *root, int i)
 {
     const char *const set = reader->sets[i];
@@ -89,26 +108,12 @@ int override_apply(const struct reader *reader, struct node *root, int i)
         return -1;
     mark_lines(value, -1 - i);
     struct node *target = root;
-    for (const char *step = path;;) {
+    for (const char *step = path; *step;) {
         size_t n = 0;
-        if (node_is_empty(target))
-            *target = (struct node){.kind = NODE_MAP, .line = target->line, .key = target->key, .next = target->next};
-        struct node *const next = target->kind == NODE_MAP    ? find_or_add_member(target, step, &n, -1 - i, reader->arena)
-                                  : target->kind == NODE_LIST ? find_item(target, step, &n)
-                                                              : NULL;
-        if (!next && target->kind == NODE_LIST)
-            return error_add(reader->errors, STATUS_INPUT, place, 0,
-                             "no item %.*s in a list of %d; give its number from 0, or its name", SHOWN_CHARS, step,
-                             target->n_children);
-        if (!next)
-            return error_add(reader->errors, STATUS_INPUT, place, 0,
-                             "\"%.*s\" in the file is a single value and has no "
-                             "members; set that key instead",
-                             SHOWN_CHARS, target->text);
-        target = next;
-        if (!step[n])
-            break;
-        step += n + 1;
+        target = take_step(reader, target, step, &n, -1 - i, place);
+        if (!target)
+            return -1;
+        step += n + (step[n] == '.');
     }
     replace(target, value);
     return 0;

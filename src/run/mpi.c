@@ -23,6 +23,26 @@ static bool launched(void)
     return getenv("SLURM_PROCID") && getenv("SLURM_STEP_ID") && tasks && atoi(tasks) > 1;
 }
 
+/* Tasks the launcher says it started, 0 = it does not say. */
+static int n_launched(void)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (getenv(sizes[i]))
+            return atoi(getenv(sizes[i]));
+    return 0;
+}
+
+/* Tasks that do not find each other would each do all the work and overwrite one another's result. */
+static void require_company(struct ranks ranks)
+{
+    if (ranks.n > 1 || n_launched() <= 1)
+        return;
+    fprintf(stderr, "cosweep: started as one of %d tasks, but MPI sees this one only; use this MPI's own mpirun, or "
+                    "srun --mpi=pmix\n", n_launched());
+    exit(STATUS_SYSTEM);
+}
+
 struct ranks ranks_start(int *argc, char ***argv)
 {
     struct ranks ranks = {.rank = 0, .n = 1};
@@ -41,6 +61,7 @@ struct ranks ranks_start(int *argc, char ***argv)
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks.n);
+    require_company(ranks);
     return ranks;
 }
 

@@ -145,7 +145,7 @@ int run_study(struct result *result, const struct study *study, const struct run
               struct arena *arena, struct errors *errors)
 {
     const double start_s = clock_s();
-    double sweep_s = 0.0, reduce_s = 0.0, busy_s = 0.0, covered = 0.0;
+    double sweep_s = 0.0, reduce_s = 0.0, busy_s = 0.0, evaluated = 0.0;
     (void)errors;
     if (ranks.rank == 0) fill_study(result, study, arena);
     for (int i = 0; i < study->n_scenarios; i++) {
@@ -160,7 +160,7 @@ int run_study(struct result *result, const struct study *study, const struct run
         const double swept_s = clock_s();
         collect(&outcome, ranks);
         if (ranks.rank == 0) fill_scenario(&result->scenario[i], study, i, &outcome, arena);
-        covered += (double)outcome.n_distinct;
+        evaluated += (double)outcome.n_evaluated;
         sweep_s += swept_s - from_s;
         reduce_s += clock_s() - swept_s;
         outcome_free(&outcome);
@@ -172,7 +172,7 @@ int run_study(struct result *result, const struct study *study, const struct run
         .wall_s = clock_s() - start_s,
         .sweep_s = sweep_s,
         .reduce_s = reduce_s,
-        .candidates_per_s = covered / sweep_s,
+        .candidates_per_s = evaluated / sweep_s,
         .imbalance = busy_s > 0.0 ? sweep_s * n_threads * ranks.n / busy_s : 1.0,
         .n_ranks = ranks.n,
         .n_threads = n_threads,
