@@ -27,21 +27,104 @@ void pareto_free(struct pareto *pareto);
 void pareto_add(struct pareto *pareto, const struct point *point);
 /* A block of candidates in columns objective[d][n], already minimised; candidate i has id first_id + i*id_step.  A candidate
  * with an objective that is NaN or infinite is no candidate. */
+/* Whether a point of the archive is at least as good as `corner` everywhere and better somewhere: then so it is to every
+ * candidate that is nowhere better than `corner`.  May say no where yes is true. */
+bool pareto_beats(const struct pareto *pareto, const double corner[]);
 void pareto_add_block(struct pareto *pareto, double *const objective[], int n, candidate_id first_id, int64_t id_step);
 void pareto_merge(struct pareto *into, const struct pareto *from);
 /* Take in what still waits: only then are `point` and `n` the Pareto set. */
 void pareto_finish(struct pareto *pareto);
 
+/* ---- main effects (MODEL section 10) --------------------------------------------------------------------------------------- */
+
+/* Sums are whole numbers of 2^-32, so that they depend on no order: they add exactly. */
+__extension__ typedef __int128 wide;
+struct tally {
+    int64_t count;
+    double min_s;                  /* lowest latency, INFINITY where count = 0 */
+    wide sum_ln, sum_squared_ln;   /* of ln(latency / s), in units of 2^-32 */
+};
+/* One tally per value of every knob. */
+struct effects {
+    const struct space *space; /* borrowed */
+    struct tally *tally[N_KNOBS]; /* [axis n], owned by `all` */
+    struct tally *all;
+    int64_t n_all;
+};
+void effects_init(struct effects *effects, const struct space *space);
+void effects_free(struct effects *effects);
+void effects_merge(struct effects *into, const struct effects *from);
+void tally_merge(struct tally *into, const struct tally *from);
+/* Mean and variance of ln latency; 0 where count = 0. */
+void tally_moments(const struct tally *tally, double *mean, double *variance);
+/* The share of the variance of ln latency that a knob alone explains: between values over total, in [0, 1]. */
+double effects_variance_share(const struct effects *effects, int knob);
+
+/* Tallies of the rows of one table while one demand is evaluated: columns, so that the loop vectorises. */
+struct strip {
+    int n;
+    int64_t *count, *sum_ln, *sum_squared_ln; /* [n] */
+    double *min_s;                            /* [n] */
+};
+void strip_init(struct strip *strip, int n, struct arena *arena);
+void strip_clear(struct strip *strip, int n);
+/* latency_s[n] of a slice: each to its row of `varying`, and all to row `fixed` of `other`. NaN is no candidate. */
+void strip_add(struct strip *varying, struct strip *other, int fixed, const double *latency_s, int n);
+/* A strip's row as a tally, each candidate counted `weight` times. */
+struct tally strip_tally(const struct strip *strip, int row, int64_t weight);
+
+/* ---- histograms ------------------------------------------------------------------------------------------------------------ */
+
+/* Eight bins per factor of two, even in the bit pattern, from 2^-40 to 2^40; what is outside goes to the first or last. */
+enum { HISTOGRAM_BINS = 640 };
+struct histogram { int64_t *count; /* [HISTOGRAM_BINS][HISTOGRAM_BINS], row-major: first metric, second metric; owned */ };
+void histogram_init(struct histogram *histogram);
+void histogram_free(struct histogram *histogram);
+void histogram_merge(struct histogram *into, const struct histogram *from);
+/* Bin of each value; -1 for NaN. */
+void histogram_bins(int32_t *bin, const double *value, int n);
+void histogram_add(struct histogram *histogram, const int32_t *first, const int32_t *second, int n, int64_t weight);
+/* Lower edge of a bin; bin HISTOGRAM_BINS is the upper edge of the last. */
+double histogram_edge(int bin);
+
+/* ---- sample ---------------------------------------------------------------------------------------------------------------- */
+
+/* A uniform sample of what is added, without replacement: every candidate has a random number that depends on its id and the
+ * space only; the lowest stay. */
+struct draw { double order; candidate_id id; };
+struct sample {
+    int64_t n, capacity;
+    struct draw *draw; /* heap, highest first; owned */
+};
+void sample_init(struct sample *sample, int64_t capacity);
+void sample_free(struct sample *sample);
+void sample_merge(struct sample *into, const struct sample *from);
+/* Candidates first_id + x * id_step, x < n <= SAMPLE_GROUP; those with value[x] NaN are none. */
+enum { SAMPLE_GROUP = 2048 };
+void sample_add_group(struct sample *sample, candidate_id first_id, int64_t id_step, const double *value, int n);
+/* Order the draws by id. */
+void sample_finish(struct sample *sample);
+
 /* ---- everything one scenario keeps ------------------------------------------------------------------------------------------ */
 
-enum { MAX_LIMITS = 16, MAX_REASONS = REASON_LIMIT + MAX_LIMITS };
+enum { MAX_LIMITS = 16, MAX_REASONS = REASON_LIMIT + MAX_LIMITS, MAX_HISTOGRAMS = 8 };
 
 struct outcome {
     int64_t n_distinct, n_feasible, n_evaluated;
     int64_t n_refused[MAX_REASONS]; /* by enum reason; REASON_LIMIT + l = limit l of the study */
     struct pareto pareto;
+    struct effects effects; /* `all` NULL: not kept */
+    int n_histograms;
+    struct histogram histogram[MAX_HISTOGRAMS];
+    struct sample sample; /* capacity 0: not kept */
 };
-void outcome_init(struct outcome *outcome, int n_objectives);
+struct outcome_options {
+    int n_objectives;
+    const struct space *effects_of; /* NULL = no main effects */
+    int n_histograms;
+    int64_t n_sample;
+};
+void outcome_init(struct outcome *outcome, const struct outcome_options *options);
 void outcome_free(struct outcome *outcome);
 void outcome_merge(struct outcome *into, const struct outcome *from);
 

@@ -41,12 +41,10 @@ static int compare_rows(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Row numbers in the order wanted; free() them. */
-static int64_t *rows_ordered(const struct result_scenario *scenario, const struct row_column *sort)
+/* Row numbers in the order wanted. */
+static int64_t *rows_ordered(const struct result_scenario *scenario, const struct row_column *sort, struct arena *arena)
 {
-    int64_t *const order = malloc(((size_t)scenario->n_rows + 1) * sizeof *order);
-    if (!order)
-        ranks_abort(STATUS_SYSTEM);
+    int64_t *const order = arena_alloc(arena, (size_t)scenario->n_rows + 1, sizeof *order);
     for (int64_t i = 0; i < scenario->n_rows; i++)
         order[i] = i;
     if (!sort)
@@ -181,7 +179,8 @@ static int scenario_check(const struct result *result, struct errors *errors)
             return 0;
     const char *const near = nearest_word(options.scenario, names, n);
     if (near)
-        return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; did you mean `%s`?", options.scenario, near);
+        return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; did you mean `%s`?",
+                         options.scenario, near);
     return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; the first of %d is `%s`", options.scenario,
                      result->n_scenarios, n > 0 ? names[0] : "");
 }
@@ -233,14 +232,13 @@ static int cmd_show(struct cli *cli)
             shown.n = 0;
             shown_default(&shown, &result, scenario);
         }
-        int64_t *const order = rows_ordered(scenario, sort.n > 0 ? sort.column[0] : NULL);
+        const int64_t *const order = rows_ordered(scenario, sort.n > 0 ? sort.column[0] : NULL, &arena);
         if (options.csv)
             csv_show(scenario, &shown, order);
         else if (options.json)
             json_show(&json, &result, scenario, &shown, order);
         else
             text_show(&result, scenario, &shown, order);
-        free(order);
     }
     form_close(&json);
     code = STATUS_DONE;

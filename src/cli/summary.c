@@ -60,9 +60,10 @@ void summary_scenario(const struct result *result, const struct result_scenario 
 static void performance_print(const struct performance *performance, FILE *to)
 {
     char wall[32], rate[32];
-    fprintf(to, "took %s on %d rank%s x %d thread%s, %s candidates evaluated/s\n", unit_format(wall, performance->wall_s, DIM_SECONDS),
-            performance->n_ranks, performance->n_ranks == 1 ? "" : "s", performance->n_threads,
-            performance->n_threads == 1 ? "" : "s", unit_format(rate, performance->candidates_per_s, DIM_COUNT));
+    fprintf(to, "took %s on %d rank%s x %d thread%s, %s candidates evaluated/s\n",
+            unit_format(wall, performance->wall_s, DIM_SECONDS), performance->n_ranks, performance->n_ranks == 1 ? "" : "s",
+            performance->n_threads, performance->n_threads == 1 ? "" : "s",
+            unit_format(rate, performance->candidates_per_s, DIM_COUNT));
 }
 
 void summary_print(const struct result *result, FILE *to, int top)

@@ -56,17 +56,20 @@ static int slowest_level(const struct hop *hop, const struct rates *r, double *h
     return slowest;
 }
 
-/* What a ring exposes, in proportion to what its hop is made of. */
-static double split_ring(double part_s[N_BOUNDS], const struct ring_row *ring, double chunk_s, const struct rates *r)
+/* What a ring exposes, max(chunk, hop) - chunk per hop.  Where the hop is the slower one its parts count in full and the
+ * chunk's are taken from `chunk_bound`: so part_s[b] is what the step would gain if bound b were infinitely fast, to first
+ * order, which is the elasticity of MODEL section 10. */
+static double split_ring(double part_s[N_BOUNDS], const struct ring_row *ring, double chunk_s, enum bound chunk_bound,
+                         const struct rates *r)
 {
     double hop_s;
     const int level = slowest_level(&ring->hop, r, &hop_s);
     if (level < 0) return 0.0;
-    const double fixed_s = ring->n_hops * r->collective_s[ring->hop.top];
-    const double exposed = ring->n_hops * exposed_s(chunk_s, hop_s) + ring->n_extra * hop_s;
-    if (hop_s > 0.0) split_leg(part_s, &ring->hop.leg[level], level, r, exposed / hop_s);
+    const double exposed = exposed_s(chunk_s, hop_s), fixed_s = ring->n_hops * r->collective_s[ring->hop.top];
+    split_leg(part_s, &ring->hop.leg[level], level, r, ring->n_extra + (exposed > 0.0 ? ring->n_hops : 0.0));
+    if (exposed > 0.0) part_s[chunk_bound] -= ring->n_hops * chunk_s;
     part_s[BOUND_OVERHEAD] += fixed_s;
-    return exposed + fixed_s;
+    return ring->n_hops * exposed + ring->n_extra * hop_s + fixed_s;
 }
 
 static void explain_row(struct stage_time *out, const struct demand *demand, const struct stage_row *row,
@@ -78,11 +81,12 @@ static void explain_row(struct stage_time *out, const struct demand *demand, con
     const double byte_s = row->hbm_bytes * (attention ? work->s_per_kv_byte : work->s_per_hbm_byte)[0];
     const double roof_s = larger(larger(flop_s, vector_s), byte_s);
     memset(out, 0, sizeof *out);
-    out->part_s[flop_s >= roof_s ? BOUND_COMPUTE : vector_s >= roof_s ? BOUND_VECTOR : BOUND_MEMORY] = roof_s;
+    const enum bound roof_bound = flop_s >= roof_s ? BOUND_COMPUTE : vector_s >= roof_s ? BOUND_VECTOR : BOUND_MEMORY;
+    out->part_s[roof_bound] = roof_s;
     for (int c = 0; c < row->n_collectives; c++)
         out->exchange_s += split_collective(out->part_s, &demand->collective[row->first_collective + c], r);
     if (row->stage == STAGE_ATTENTION && demand->ring[row->part].n_hops > 0.0)
-        out->exchange_s += split_ring(out->part_s, &demand->ring[row->part], demand->ring[row->part].chunk * roof_s, r);
+        out->exchange_s += split_ring(out->part_s, &demand->ring[row->part], demand->ring[row->part].chunk * roof_s, roof_bound, r);
     const double fixed_s = !stage_launches[row->stage] ? 0.0 : (attention ? work->attention_s : work->kernel_s)[0];
     out->part_s[BOUND_OVERHEAD] += fixed_s;
     out->time_s = roof_s + out->exchange_s + fixed_s;

@@ -30,7 +30,7 @@ enum { STORE_FORMAT_VERSION = 1, STORE_MAX_ROWS = 100000000 };
     X("wall", wall_s, double, SECONDS, "whole run")                                                                         \
     X("sweep", sweep_s, double, SECONDS, "evaluation of all candidates")                                                    \
     X("reduce", reduce_s, double, SECONDS, "merge over threads and ranks")                                                  \
-    X("candidates_per_s", candidates_per_s, double, PER_S, "candidates evaluated per second of the sweep")                    \
+    X("candidates_per_s", candidates_per_s, double, PER_S, "candidates evaluated per second of the sweep")                  \
     X("imbalance", imbalance, double, NUMBER, "slowest rank's sweep over the mean")                                         \
     X("ranks", n_ranks, int, COUNT, "MPI ranks")                                                                            \
     X("threads", n_threads, int, COUNT, "threads per rank")

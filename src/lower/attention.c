@@ -11,8 +11,7 @@ static int64_t causal_pairs(int64_t new_tokens, int64_t past_tokens, int64_t win
     return growing * p + (growing * (growing + 1)) / 2 + (t - growing) * window;
 }
 
-/* A of MODEL section 5: pairs of one sequence scored on one rank. */
-static double pairs_scored(const struct shares *s, int64_t window)
+double attention_pairs(const struct shares *s, int64_t window)
 {
     const struct scenario *const work = s->scenario;
     const int64_t ranks = s->plan.cp * s->sequence_split;
@@ -22,11 +21,22 @@ static double pairs_scored(const struct shares *s, int64_t window)
     return (decode + prompt) / (double)ranks;
 }
 
-/* KV rows that one rank keeps of a sequence. */
-static int64_t rows_kept(const struct shares *s, int64_t window)
+int64_t attention_rows(const struct shares *s, int64_t window)
 {
     const int64_t ranks = s->plan.cp * s->sequence_split;
     return ceil_ratio(s->prefill ? s->sequence : windowed(s->sequence, window), ranks);
+}
+
+struct cache_reads attention_reads(const struct shares *s, int64_t window)
+{
+    const bool reuse = s->fabric->gqa_reuse || !s->tiles_and_waste;
+    struct cache_reads reads = {.rows = attention_rows(s, window), .passes = 1, .again = 1.0};
+    if (!reuse && !(s->prefill && s->mla)) reads.again = (double)s->scored / (double)s->cached_heads;
+    if (!s->prefill) return reads;
+    reads.met = s->plan.cp * reads.rows;
+    if (window > 0) reads.met = at_most(reads.met, ceil_ratio(window + s->fabric->query_tile, s->sequence_split));
+    reads.passes = ceil_ratio(ceil_ratio(s->scenario->new_tokens, s->plan.cp), s->fabric->query_tile);
+    return reads;
 }
 
 /* R of MODEL section 5: HBM bytes of the fused kernel. */
@@ -34,22 +44,18 @@ static double attention_bytes(const struct shares *s, int64_t window)
 {
     const struct scenario *const work = s->scenario;
     const struct model *const model = &work->model;
-    const double b = (double)s->b, rows = (double)rows_kept(s, window);
-    const bool reuse = s->fabric->gqa_reuse || !s->tiles_and_waste;
-    const double again = reuse ? 1.0 : (double)s->scored / (double)s->cached_heads;
+    const struct cache_reads reads = attention_reads(s, window);
+    const double b = (double)s->b, rows = (double)reads.rows, again = reads.again;
     const double io = s->tokens * (double)s->scored * (s->score_dim + s->value_dim) * work->activation_bytes;
     if (!s->prefill) {
         const double ranks = (double)(s->plan.cp * s->sequence_split);
         const double all_rows = s->serve ? rows + s->prompt_per_token / ranks : rows;
         return b * all_rows * s->kv_width * work->kv_bytes * again + io;
     }
-    int64_t met = s->plan.cp * rows_kept(s, window);
-    if (window > 0) met = at_most(met, ceil_ratio(window + s->fabric->query_tile, s->sequence_split));
-    const int64_t passes = ceil_ratio(ceil_ratio(work->new_tokens, s->plan.cp), s->fabric->query_tile);
     const int64_t expanded = s->heads * (model->mla.nope_dim + model->mla.rope_dim + model->mla.v_dim);
     const double row_bytes =
         s->mla ? (double)expanded * work->activation_bytes : s->kv_width * work->kv_bytes * again;
-    return b * (double)met * row_bytes * (double)passes + io;
+    return b * (double)reads.met * row_bytes * (double)reads.passes + io;
 }
 
 static void lower_projections(struct demand *demand, const struct shares *s, int kind)
@@ -116,7 +122,7 @@ static void lower_query_exchanges(struct demand *demand, const struct shares *s,
 static void lower_ring(struct demand *demand, const struct shares *s, int kind, double n_layers)
 {
     const struct scenario *const work = s->scenario;
-    const double hops = (double)(s->plan.cp - 1), window_rows = (double)rows_kept(s, demand->kind[kind].window_tokens);
+    const double hops = (double)(s->plan.cp - 1), window_rows = (double)attention_rows(s, demand->kind[kind].window_tokens);
     const double queries = s->tokens * (double)s->scored;
     const bool passes_kv = s->plan.ring == RING_KV;
     const double bytes = passes_kv ? (double)s->b * window_rows * s->kv_width * work->kv_bytes
@@ -135,7 +141,7 @@ void lower_attention(struct demand *demand, const struct shares *s, int kind)
     const struct model *const model = &work->model;
     const struct layer_kind *const layer = &demand->kind[kind];
     const double hidden = (double)model->hidden, n = s->tokens, n_layers = (double)layer->n_layers;
-    const double pairs = pairs_scored(s, layer->window_tokens), scored = (double)s->b * (double)s->scored * pairs;
+    const double pairs = attention_pairs(s, layer->window_tokens), scored = (double)s->b * (double)s->scored * pairs;
     const double stream = n * hidden * work->activation_bytes;
     struct stage_row *row = demand_add_row(demand, STAGE_ATTN_NORM, kind);
     row->vector_flop = 4.0 * n * hidden;

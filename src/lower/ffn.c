@@ -54,37 +54,30 @@ static void lower_dense(struct demand *demand, const struct shares *s, int kind,
     lower_combine(demand, s, n_layers);
 }
 
-/* Token-expert pairs and experts touched, on the slowest rank and on the mean one. */
-struct routing {
-    double expert_tp;            /* et = D / ep */
-    double imbalance;            /* i */
-    double pairs, experts;       /* Q * hot on Ea experts */
-    double mean_pairs, mean_experts;
-    double shared_tokens, shared_width; /* Gs, Fs_ */
-};
-
-static struct routing route(const struct shares *s)
+struct routing lower_routing(const struct shares *s)
 {
     const struct model *const model = &s->scenario->model;
     const double experts = (double)model->moe.experts, per_token = (double)model->moe.per_token;
     const double ep = (double)s->plan.ep, g = s->ffn_tokens, load = g * per_token / ep, missed = 1.0 - per_token / experts;
     const bool all_to_all = exchanges_all_to_all(s, true);
-    struct routing r = {.expert_tp = (double)s->ffn_ranks / ep, .imbalance = 1.0};
+    struct routing r = {.expert_tp = (double)s->ffn_ranks / ep, .imbalance = 1.0, .hot = 1.0};
     if (s->plan.ep > 1 && s->tiles_and_waste) {
         if (s->scenario->imbalance == IMBALANCE_RANDOM) r.imbalance = smaller(ep, 1.0 + sqrt(2.0 * log(ep) / load));
         if (s->scenario->imbalance == IMBALANCE_FACTOR) r.imbalance = smaller(ep, s->scenario->imbalance_factor);
     }
     r.mean_pairs = load;
     r.mean_experts = experts / ep * (1.0 - pow(missed, g));
+    r.held = (double)ceil_ratio(model->moe.experts, s->plan.ep);
     if (s->plan.ep == 1) {
-        r.pairs = r.mean_pairs;
+        r.average = r.pairs = r.mean_pairs;
         r.experts = r.mean_experts;
     } else {
-        const double held = (double)ceil_ratio(model->moe.experts, s->plan.ep), q = load * held * ep / experts;
-        const double hot = larger(r.imbalance, 1.0 / q);
-        r.pairs = q * hot;
-        r.experts = smaller(held, larger(1.0, held * (1.0 - pow(missed, g * hot))));
+        r.average = load * r.held * ep / experts;
+        r.hot = larger(r.imbalance, 1.0 / r.average);
+        r.pairs = r.average * r.hot;
+        r.experts = smaller(r.held, larger(1.0, r.held * (1.0 - pow(missed, g * r.hot))));
     }
+    r.targets = ep * (1.0 - pow(1.0 - 1.0 / ep, per_token));
     r.shared_tokens = all_to_all ? g / (double)s->ffn_ranks : g;
     r.shared_width = (double)model->moe.shared_ffn / (all_to_all ? 1.0 : (double)s->ffn_ranks);
     return r;
@@ -93,14 +86,14 @@ static struct routing route(const struct shares *s)
 /* The two exchanges of an all-to-all dispatch, which `combine` does again. */
 static void lower_all_to_all(struct demand *demand, const struct shares *s, const struct routing *r, double n_layers)
 {
-    const double ep = (double)s->plan.ep, targets = ep * (1.0 - pow(1.0 - 1.0 / ep, (double)s->scenario->model.moe.per_token));
+    const double ep = (double)s->plan.ep;
     const double sent = larger(1.0, r->imbalance * s->ffn_tokens / (double)s->ffn_ranks);
     struct group ffn, expert_tp, expert_parallel;
     plan_group(&ffn, &s->layout, s->sharded_axes | s->replicated_axes);
     plan_subgroup(&expert_tp, &expert_parallel, &ffn, s->ffn_ranks / s->plan.ep);
-    demand_add_collective(demand, s, ALL_TO_ALL, &expert_parallel, stream_bytes(s, sent * targets), n_layers);
+    demand_add_collective(demand, s, ALL_TO_ALL, &expert_parallel, stream_bytes(s, sent * r->targets), n_layers);
     demand_add_collective(demand, s, ALL_GATHER, &expert_tp,
-                          stream_bytes(s, r->imbalance * s->ffn_tokens * targets / ep), n_layers);
+                          stream_bytes(s, r->imbalance * s->ffn_tokens * r->targets / ep), n_layers);
 }
 
 /* Routed experts and the shared ones; `mean` is added to the row's mean numbers. */
@@ -122,7 +115,7 @@ static void add_experts(struct stage_row *row, const struct shares *s, const str
 static void lower_moe(struct demand *demand, const struct shares *s, int kind, double n_layers)
 {
     const struct model *const model = &s->scenario->model;
-    const struct routing r = route(s);
+    const struct routing r = lower_routing(s);
     const double width = (double)model->moe.ffn / r.expert_tp, shared = r.shared_tokens * r.shared_width;
     const bool all_to_all = exchanges_all_to_all(s, true);
     row_add(demand_add_row(demand, STAGE_ROUTER, kind),

@@ -126,7 +126,7 @@ static void share_ffn(struct shares *s)
     s->ffn_tokens = s->tokens * (double)s->ffn_sharded;
 }
 
-static void share(struct shares *s, const struct lowering *lowering, const struct plan *plan, bool tiles_and_waste)
+void lower_shares(struct shares *s, const struct lowering *lowering, const struct plan *plan, bool tiles_and_waste)
 {
     *s = (struct shares){
         .scenario = lowering->scenario,
@@ -264,7 +264,7 @@ static void lower_own(struct demand *demand, struct lowering *lowering, const st
         struct shares s;
         struct demand alone;
         one.batch = sequences;
-        share(&s, lowering, &one, false);
+        lower_shares(&s, lowering, &one, false);
         lower_rows(&alone, &s);
         lowering->own[slot].sequences = sequences;
         lowering->own[slot].flop = lowering->own[slot].hbm_bytes = 0.0;
@@ -307,7 +307,7 @@ void lower_plan(struct demand *demand, struct lowering *lowering, const struct p
     const struct fabric *const fabric = &lowering->fabric;
     double hop_wire[N_LEVELS] = {0.0};
     struct shares s;
-    share(&s, lowering, plan, true);
+    lower_shares(&s, lowering, plan, true);
     lower_rows(demand, &s);
     lower_pipeline(demand, &s, hop_wire);
     lower_step(demand, &s);

@@ -51,6 +51,8 @@ struct shares {
     double ffn_tokens;                      /* G */
 };
 
+void lower_shares(struct shares *shares, const struct lowering *lowering, const struct plan *plan, bool tiles_and_waste);
+
 /* The layers' window, or "infinity", as a bound on a number of rows. */
 static inline int64_t windowed(int64_t rows, int64_t window)
 {
@@ -71,6 +73,34 @@ void demand_add_collective_over(struct demand *demand, const struct shares *shar
                                 unsigned axes, double bytes, double n_layers);
 /* A message of `bytes` to the neighbour along an axis. */
 struct hop lower_hop(const struct shares *shares, enum axis axis, double bytes);
+
+/* ---- what formulas share with the rows (symbols of MODEL sections 5 and 6) ------------------------------------------------ */
+
+/* Rows of the KV cache that the fused kernel reads of a sequence. */
+struct cache_reads {
+    int64_t rows;   /* kept by this rank */
+    int64_t met;    /* prefill: met in one pass, else 0 */
+    int64_t passes; /* prefill: passes over them, else 1 */
+    double again;   /* u: reads of a row by heads that do not share one */
+};
+struct cache_reads attention_reads(const struct shares *shares, int64_t window);
+int64_t attention_rows(const struct shares *shares, int64_t window); /* `rows` alone */
+double attention_pairs(const struct shares *shares, int64_t window); /* A: query-key pairs of one sequence scored here */
+
+/* Token-expert pairs and experts touched, on the slowest rank and on the mean one. */
+struct routing {
+    double expert_tp;      /* et = D / ep */
+    double imbalance;      /* i */
+    double held;           /* Ec: experts of the fullest rank */
+    double average, hot;   /* Q pairs on average there; the slowest gets `hot` times that */
+    double pairs, experts; /* Q * hot on Ea experts */
+    double mean_pairs, mean_experts; /* load, and the experts it touches */
+    double targets;        /* Y: distinct EP ranks a token goes to */
+    double shared_tokens, shared_width; /* Gs, Fs_ */
+};
+struct routing lower_routing(const struct shares *shares);
+
+/* ---- parts of a demand ------------------------------------------------------------------------------------------------------ */
 
 void lower_attention(struct demand *demand, const struct shares *shares, int kind); /* MODEL section 5 */
 void lower_ffn(struct demand *demand, const struct shares *shares, int kind);       /* MODEL section 6 */

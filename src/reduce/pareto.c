@@ -204,6 +204,11 @@ void pareto_add(struct pareto *pareto, const struct point *point)
     if (!is_covered(pareto, &clean)) wait(pareto, &clean);
 }
 
+bool pareto_beats(const struct pareto *pareto, const double corner[])
+{
+    return pareto->state->screens && screen_beats(&pareto->state->screen, corner, pareto->n_objectives);
+}
+
 void pareto_add_block(struct pareto *pareto, double *const objective[], int n, candidate_id first_id, int64_t id_step)
 {
     const struct pareto_state *const state = pareto->state;

@@ -127,3 +127,22 @@ int screen_block(const struct screen *screen, int64_t keep[], double *const obje
     return n_objectives == 2 ? screen_envelope(screen, keep, objective[0], objective[1], n)
                              : screen_pivots(screen, keep, objective, n_objectives, n);
 }
+
+bool screen_beats(const struct screen *screen, const double corner[], int n_objectives)
+{
+    if (n_objectives == 2) {
+        const int64_t key = order_key(corner[1]);
+        if (key < screen->lowest_key) return false;
+        const uint64_t bin = ((uint64_t)key - (uint64_t)screen->lowest_key) >> screen->shift;
+        return corner[0] > screen->envelope[bin > N_BINS ? N_BINS + 1 : bin + 1];
+    }
+    for (int k = 0; k < screen->n_pivots; k++) {
+        bool no_better = true, worse = false;
+        for (int d = 0; d < n_objectives; d++) {
+            no_better = no_better && corner[d] >= screen->pivot[k][d];
+            worse = worse || corner[d] > screen->pivot[k][d];
+        }
+        if (no_better && worse) return true;
+    }
+    return false;
+}

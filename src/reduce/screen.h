@@ -21,5 +21,7 @@ void screen_build(struct screen *screen, const struct point *point, int64_t n, i
 /* keep[i] = 0 where candidate i is dominated by a point of the archive, else 1 (it may still be); n <= SCREEN_BLOCK.
  * Returns the number kept. */
 int screen_block(const struct screen *screen, int64_t keep[], double *const objective[], int n_objectives, int n);
+/* Whether a point of the archive is no worse than `corner` everywhere and better somewhere. */
+bool screen_beats(const struct screen *screen, const double corner[], int n_objectives);
 
 #endif

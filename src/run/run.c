@@ -18,7 +18,7 @@ static void sweep_units(struct outcome *outcome, const struct sweep *sweep, cons
                         struct ranks ranks, double *busy_s)
 {
     const int64_t n_mine = (sweep->units.n - ranks.rank + ranks.n - 1) / ranks.n;
-    const int n_objectives = sweep->study->n_objectives;
+    const struct outcome_options kept = {.n_objectives = sweep->study->n_objectives};
     int64_t next = 0, done = 0, covered = 0;
     struct meter meter;
     meter_start(&meter, ranks.rank == 0 ? options->progress : PROGRESS_NONE, sweep->scenario->name);
@@ -29,7 +29,7 @@ static void sweep_units(struct outcome *outcome, const struct sweep *sweep, cons
         struct outcome mine;
         if (!worker) abort();
         worker_init(worker, sweep);
-        outcome_init(&mine, n_objectives);
+        outcome_init(&mine, &kept);
         const double start_s = clock_s();
         for (;;) {
             int64_t turn, finished, candidates;
@@ -154,7 +154,7 @@ int run_study(struct result *result, const struct study *study, const struct run
         double this_busy_s;
         const double from_s = clock_s();
         sweep_init(&sweep, study, i);
-        outcome_init(&outcome, study->n_objectives);
+        outcome_init(&outcome, &(struct outcome_options){.n_objectives = study->n_objectives});
         sweep_units(&outcome, &sweep, options, ranks, &this_busy_s);
         busy_s += collect_busy(this_busy_s, ranks);
         const double swept_s = clock_s();

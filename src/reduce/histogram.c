@@ -1,0 +1,53 @@
+/* Two-dimensional histograms on logarithmic bins.  A bin is an exponent and three bits of mantissa, so that the bin of a
+ * value is a shift. */
+#include "cosweep/reduce.h"
+#include "cosweep/simd.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BINS_PER_OCTAVE = 8, LOWEST_EXPONENT = -40, MANTISSA_SHIFT = 49 };
+static const int64_t lowest_key = (int64_t)(1023 + LOWEST_EXPONENT) * BINS_PER_OCTAVE;
+
+void histogram_init(struct histogram *histogram)
+{
+    histogram->count = calloc((size_t)HISTOGRAM_BINS * HISTOGRAM_BINS, sizeof *histogram->count);
+    if (!histogram->count) abort();
+}
+
+void histogram_free(struct histogram *histogram)
+{
+    free(histogram->count);
+    histogram->count = NULL;
+}
+
+void histogram_merge(struct histogram *into, const struct histogram *from)
+{
+    for (int64_t i = 0; i < (int64_t)HISTOGRAM_BINS * HISTOGRAM_BINS; i++) into->count[i] += from->count[i];
+}
+
+SIMD_CLONES void histogram_bins(int32_t *restrict bin, const double *restrict value, int n)
+{
+    for (int x = 0; x < n; x++) {
+        int64_t bits;
+        memcpy(&bits, &value[x], sizeof bits);
+        int64_t key = (bits >> MANTISSA_SHIFT) - lowest_key;
+        key = key < 0 ? 0 : key;
+        key = key >= HISTOGRAM_BINS ? HISTOGRAM_BINS - 1 : key;
+        bin[x] = (int32_t)(value[x] == value[x] ? key : -1);
+    }
+}
+
+void histogram_add(struct histogram *histogram, const int32_t *restrict first, const int32_t *restrict second, int n,
+                   int64_t weight)
+{
+    int64_t *restrict const count = histogram->count;
+    for (int x = 0; x < n; x++)
+        if (first[x] >= 0) count[first[x] * HISTOGRAM_BINS + second[x]] += weight;
+}
+
+double histogram_edge(int bin)
+{
+    const double fraction = 1.0 + (double)(bin % BINS_PER_OCTAVE) / BINS_PER_OCTAVE;
+    return ldexp(fraction, LOWEST_EXPONENT + bin / BINS_PER_OCTAVE);
+}

@@ -1,0 +1,80 @@
+#!/bin/sh
+# A result does not depend on how many ranks and threads found it; a bad study is refused once, by all ranks:
+# tests/ranks.sh PROGRAM
+set -u
+
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# One machine, perhaps with fewer cores than ranks.
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_pml=ob1
+export OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_btl_tcp_if_include=lo
+export OMPI_MCA_oob_tcp_if_include=lo OMP_WAIT_POLICY=passive
+failed=0
+
+fail() {
+    echo "ranks.sh: $*" >&2
+    failed=1
+}
+
+# Most candidates tie in both objectives, and there are more work units than ranks.
+cat >"$work/ties.yaml" <<'END'
+scenarios:
+  - {name: decode, model: llama-3.2-1b, phase: decode, context: 1024}
+  - {name: prefill, model: llama-3.2-1b, phase: prefill, new_tokens: 1024}
+plan:
+  tp: [8, 4, 16, 2, 1]
+  cp: [4, 2, 1]
+  pp: [1, 2, 4]
+  dp: [1, 2]
+  batch: [4, 1, 2, 8]
+  tp_placement: [cube, pe]
+  ring: [q, kv]
+  kv_mode: [split_seq, replicate]
+  ffn_scope: [tp_cp, tp, tp_cp_dp]
+hardware:
+  pe: {flops: [4 TFLOP/s, 8 TFLOP/s], hbm_bandwidth: [256 GB/s, 128 GB/s], hbm_capacity: [2 GB, 9 GB]}
+  links: {c2c: {bandwidth: [100 GB/s, 200 GB/s]}, d2d: {topology: [ring, mesh2d]}}
+limits: {pes: 64}
+objectives: [pes, cubes]
+END
+cp "$here/../configs/smoke.yaml" "$work/smoke.yaml"
+
+sweep() { # STUDY RANKS THREADS
+    OMP_NUM_THREADS=$3 timeout 120 mpirun -n "$2" "$program" run "$work/$1.yaml" -o "$work/$1-$2-$3.h5" --progress none \
+        >"$work/out" 2>"$work/err" </dev/null || { fail "$1, $2 ranks, $3 threads: exit code $?"; cat "$work/err" >&2; }
+}
+
+for study in smoke ties; do
+    # The reference starts without a launcher, on one thread.
+    OMP_NUM_THREADS=1 timeout 120 "$program" run "$work/$study.yaml" -o "$work/$study.h5" --progress none \
+        >"$work/out" 2>&1 || { fail "$study alone: exit code $?"; cat "$work/out" >&2; }
+    for ranks in 1 2 4; do
+        for threads in 1 2; do
+            sweep $study $ranks $threads
+            /usr/bin/python3 -B "$here/same.py" "$work/$study.h5" "$work/$study-$ranks-$threads.h5" ||
+                fail "$study: $ranks ranks with $threads threads differ from one"
+        done
+    done
+done
+# The comparison itself must see a difference.
+/usr/bin/python3 -B "$here/same.py" "$work/smoke.h5" "$work/ties.h5" >/dev/null && fail "same.py finds two studies the same"
+
+# Four ranks, one message, exit code 2.
+refused() { # WHAT, then the words of the command
+    what=$1
+    shift
+    OMP_NUM_THREADS=1 timeout 60 mpirun -q -n 4 "$program" "$@" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    [ $code = 2 ] || fail "$what: exit code $code, not 2"
+    n=$(grep -c '^cosweep: ' "$work/err")
+    [ "$n" = 1 ] || { fail "$what: $n messages, not 1"; cat "$work/err" >&2; }
+}
+sed 's/tp: \[8, 4, 16, 2, 1\]/tp: [0]/' "$work/ties.yaml" >"$work/bad.yaml"
+refused "a bad study" run "$work/bad.yaml" -o "$work/bad.h5" --progress none
+refused "no such study" run "$work/missing.yaml" -o "$work/bad.h5" --progress none
+refused "an unknown option" run "$work/ties.yaml" --no-such-option
+[ ! -e "$work/bad.h5" ] || fail "a bad study left a result"
+exit $failed
