@@ -217,9 +217,10 @@ void pareto_add_block(struct pareto *pareto, double *const objective[], int n, c
         const int size = n - from < SCREEN_BLOCK ? n - from : SCREEN_BLOCK;
         double *shifted[MAX_OBJECTIVES];
         for (int d = 0; d < pareto->n_objectives; d++) shifted[d] = objective[d] + from;
-        if (state->screens && screen_block(&state->screen, keep, shifted, pareto->n_objectives, size) == 0) continue;
+        const bool screened = state->screens; /* it may become true while the block is added */
+        if (screened && screen_block(&state->screen, keep, shifted, pareto->n_objectives, size) == 0) continue;
         for (int i = 0; i < size; i++) {
-            if (state->screens && !keep[i]) continue;
+            if (screened && !keep[i]) continue;
             struct point point = {.id = first_id + (from + i) * id_step, .n_equal = 1};
             for (int d = 0; d < pareto->n_objectives; d++) point.objective[d] = shifted[d][i];
             pareto_add(pareto, &point);
