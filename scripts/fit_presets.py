@@ -80,7 +80,7 @@ def decode_rows(folder, system, peak):
             batch, heads, kv_heads, dim, window, cached, new = whole(
                 row, "batch", "num_heads", "num_kv_heads", "head_dim", "window_size", "kv_len", "q_len")
             kept = min(cached, window or cached)
-            moved = batch * (kept * kv_heads * 2 * dim * KV_BYTES[row["kv_dtype"]] + new * heads * 2 * dim * ACTIVATION_BYTES)
+            moved = batch * 2 * dim * (kept * kv_heads * KV_BYTES[row["kv_dtype"]] + new * heads * ACTIVATION_BYTES)
             yield attention_row("decode attention", row["kv_dtype"], peak, batch * new * heads * kept, 2 * dim, moved,
                                 seconds(row), window > 0)
 
@@ -122,7 +122,7 @@ def mla_rows(folder, system, peak):
 
 
 def expert_rows(folder, system, peak):
-    """gate_up, activation and down of one rank's experts with balanced routing; they share the fixed time of three stages."""
+    """gate_up, activation and down of one rank's experts with balanced routing: the fixed times of three stages."""
     for row in read(folder, "moe_compute.csv"):
         if row["system"] == system and row["distribution"] == "balanced":
             tokens, hidden, width, chosen, experts, split, ranks = whole(
@@ -132,7 +132,8 @@ def expert_rows(folder, system, peak):
             routed, width = tokens * chosen / ranks, width / split
             touched = experts / ranks * (1 - (1 - chosen / experts) ** tokens)
             moved = 3 * touched * hidden * width * weight_bytes + routed * (2 * hidden + 6 * width) * ACTIVATION_BYTES
-            yield Row("experts", row["dtype"], 6 * routed * hidden * width / rate, moved / peak["hbm_bandwidth"], seconds(row))
+            yield Row("experts", row["dtype"], 6 * routed * hidden * width / rate, moved / peak["hbm_bandwidth"],
+                      seconds(row))
 
 
 def collective_rows(folder, system):
@@ -192,8 +193,8 @@ def fit_gemm(rows):
     forms = by_form(row for row in rows if not row.resident())
     bare, memory, fixed_s = minimise(lambda x: miss(forms["bfloat16"], *x), (0.7, 0.8, 4e-6), (0.1, 0.1, 2e-6),
                                      (0.1, 0.1, 0), (1, 1, 5e-5))
-    quantised = [minimise(lambda x: miss(forms[form], x[0], memory, x[1]), (bare, 8e-6), (0.1, 2e-6), (0.1, 0), (1, 5e-5))
-                 for form in forms if form != "bfloat16"]
+    quantised = [minimise(lambda x: miss(forms[name], x[0], memory, x[1]), (bare, 8e-6), (0.1, 2e-6), (0.1, 0), (1, 5e-5))
+                 for name in forms if name != "bfloat16"]
     if quantised:
         fixed_s = (fixed_s + mean(fit[1] / 2 for fit in quantised)) / 2
     steps = [[row for row in form if SERVING_ROWS[0] <= row.rows <= SERVING_ROWS[1]] for form in forms.values()]
@@ -250,8 +251,8 @@ def report_rows(system, rows, compute, memory, fixed_s):
         kinds.setdefault((row.kind, row.form), []).append(row)
     for (kind, form), group in sorted(kinds.items()):
         kept = [row for row in group if not row.resident()]
-        report(system, kind + " " + form, [(max(row.compute_s / compute, row.bytes_s / memory) + fixed_s) / row.measured_s - 1
-                                           for row in kept], len(group) - len(kept))
+        errors = [(max(row.compute_s / compute, row.bytes_s / memory) + fixed_s) / row.measured_s - 1 for row in kept]
+        report(system, kind + " " + form, errors, len(group) - len(kept))
 
 
 def report_links(system, rows, bandwidth, link):
@@ -273,16 +274,14 @@ def fit_system(folder, system, peak):
 
 
 def fill_gaps(fitted):
-    """GB200 is a B200 on another board.  L40S has no attention and no links measured: the mean of the attention fits, and
-    the efficiency of A100's link with its NCCL-free fixed time, for want of better."""
-    for key in ("gemm", "attention", "link"):
-        for system in fitted:
-            if fitted[system][key] is None:
-                near = "b200_sxm" if system == "gb200" else "a100_sxm"
-                fitted[system][key] = fitted[near][key]
-    for system in fitted:
-        if fitted[system]["attention"][0] is None:
-            fitted[system]["attention"] = fitted["b200_sxm"]["attention"][:1] + fitted[system]["attention"][1:]
+    """What was not measured is taken from the nearest that was: GB200 is a B200 on another board; L40S has the attention
+    kernels of A100, the last generation without Hopper's, and for want of better its all-reduce."""
+    for system, constants in fitted.items():
+        near = fitted["b200_sxm" if system == "gb200" else "a100_sxm"]
+        for group in constants:
+            constants[group] = constants[group] or near[group]
+        if constants["attention"][0] is None:
+            constants["attention"] = near["attention"][:1] + constants["attention"][1:]
 
 
 def report_system(folder, system, peak, constants):
@@ -307,9 +306,10 @@ def main():
         constants = fitted[system]
         report_system(arguments.measured, system, peaks[preset], constants)
         gemm, attention, link = constants["gemm"], constants["attention"], constants["link"]
-        print("#define FITTED_%s EFFICIENCY(%.2f, %.2f, %.2f, %.2f), PE_LINK(%.2f, %.1fe-6, %.1fe-6), OVERHEAD(%.1fe-6, %.1fe-6, 0)" % (
-            system.replace("_sxm", "").upper(), gemm[0], attention[0], gemm[1], attention[1], link[0], link[1] * 1e6,
-            link[2] * 1e6, gemm[2] * 1e6, attention[2] * 1e6))
+        print("#define FITTED_%s EFFICIENCY(%.2f, %.2f, %.2f, %.2f), PE_LINK(%.2f, %.1fe-6, %.1fe-6), "
+              "OVERHEAD(%.1fe-6, %.1fe-6, 0)" % (
+                  system.replace("_sxm", "").upper(), gemm[0], attention[0], gemm[1], attention[1], link[0],
+                  link[1] * 1e6, link[2] * 1e6, gemm[2] * 1e6, attention[2] * 1e6))
 
 
 if __name__ == "__main__":

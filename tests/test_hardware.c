@@ -181,6 +181,25 @@ static void test_known_mistakes(void **state)
     assert_true(near(machine("tpu-v5e").pe_bandwidth, 50e9)); /* 400 GB/s is four links, both ways */
 }
 
+/* Fitted constants drift when a fit is repeated; outside of this they are no GPU's. */
+static void test_measured_machines_are_plausible(void **state)
+{
+    (void)state;
+    static const char *const measured[] = {"a100-80", "h100", "h200", "b200", "gb200", "l40s"};
+    for (size_t i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+        const struct hardware gpu = machine(measured[i]);
+        assert_true(gpu.hbm_efficiency > 0.6 && gpu.hbm_efficiency < 0.95);
+        assert_true(gpu.kv_efficiency > 0.6 && gpu.kv_efficiency < 0.95);
+        assert_true(gpu.gemm_efficiency > 0.4 && gpu.gemm_efficiency < 0.9);
+        assert_true(gpu.attention_efficiency > 0.3 && gpu.attention_efficiency < 0.8);
+        assert_true(gpu.kernel_overhead > 0 && gpu.kernel_overhead < 10e-6);
+        assert_true(gpu.attention_overhead > gpu.kernel_overhead && gpu.attention_overhead < 20e-6);
+        const double small_all_reduce_s = gpu.pe_latency + gpu.pe_collective_overhead;
+        assert_true(small_all_reduce_s > 2e-6 && small_all_reduce_s < 10e-6);
+    }
+    assert_true(machine("a100-40").gemm_efficiency == machine("a100-80").gemm_efficiency);
+}
+
 static void test_grids(void **state)
 {
     (void)state;
@@ -216,10 +235,15 @@ static void test_grids(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_is_sound),      cmocka_unit_test(test_words_and_codes),
-        cmocka_unit_test(test_presets_are_within_bounds), cmocka_unit_test(test_presets_by_name),
-        cmocka_unit_test(test_sip),                 cmocka_unit_test(test_fabric_follows_the_machine),
-        cmocka_unit_test(test_known_mistakes),      cmocka_unit_test(test_grids),
+        cmocka_unit_test(test_table_is_sound),
+        cmocka_unit_test(test_words_and_codes),
+        cmocka_unit_test(test_presets_are_within_bounds),
+        cmocka_unit_test(test_presets_by_name),
+        cmocka_unit_test(test_sip),
+        cmocka_unit_test(test_fabric_follows_the_machine),
+        cmocka_unit_test(test_known_mistakes),
+        cmocka_unit_test(test_measured_machines_are_plausible),
+        cmocka_unit_test(test_grids),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,6 +56,7 @@ struct collective lower_collective(enum collective_kind kind, const struct group
     X(kb, SCENARIO, BYTES, "1", "bytes per KV element")                                                                      \
     X(ab, SCENARIO, BYTES, "1", "bytes per activation")                                                                      \
     X(accepted, SCENARIO, NUMBER, "1", "tokens accepted per sequence and step")                                              \
+    X(factor, SCENARIO, NUMBER, "1", "MoE imbalance where it is given as a factor")                                          \
     X(Pc, FABRIC, COUNT, "1", "PEs per cube")                                                                                \
     X(Cs, FABRIC, COUNT, "1", "cubes per SIP")                                                                               \
     X(tm, FABRIC, COUNT, "1", "GEMM tile: rows")                                                                             \
@@ -153,7 +154,7 @@ extern const struct symbol_facts symbol_facts[N_SYMBOLS];
 #define TRAITS(X)                                                                                                            \
     X(ALWAYS) X(DECODE) X(PREFILL) X(SERVE) X(NOT_PREFILL)                                                                   \
     X(MLA) X(NOT_MLA) X(QUERY_RANK) X(FULL_QUERIES)                                                                          \
-    X(REPLICATE) X(SPLIT_DIM) X(SPLIT_SEQ) X(SPLIT) X(TP_COVERS_KV) X(KV_COVERS_TP)                                          \
+    X(REPLICATE) X(SPLIT_DIM) X(SPLIT_SEQ) X(SPLIT) X(KV_MODES) X(TP_COVERS_KV) X(KV_COVERS_TP)                              \
     X(ATTENTION_TP) X(ATTENTION_TP_CP) X(RING_KV) X(RING_Q) X(REUSED) X(REREAD)                                              \
     X(GLOBAL) X(WINDOWED) X(GROWING) X(CROSSING) X(SATURATED)                                                                \
     X(FFN_TP) X(FFN_TP_CP) X(FFN_TP_CP_DP) X(DENSE) X(MOE) X(SHARED)                                                         \
@@ -166,17 +167,17 @@ enum trait {
 };
 enum { MAX_CONDITIONS = 3 };
 
-/* Ranks that exchange.  X(code, text over the symbols: how many, meaning) */
+/* Ranks that exchange.  X(code, meaning) */
 #define EXCHANGE_RANKS(X)                                                                                                    \
-    X(TP, "tp", "TP")                                                                                                        \
-    X(CP, "cp", "CP")                                                                                                        \
-    X(PP, "pp", "PP")                                                                                                        \
-    X(ATTENTION, "", "the ranks of the output projection")                                                                   \
-    X(KV_SHARERS, "r", "the TP ranks that share a KV head")                                                                  \
-    X(FFN_SHARDED, "ns", "the FFN ranks that hold different tokens")                                                         \
-    X(FFN_REPLICATED, "D/ns", "the FFN ranks that hold the same tokens")                                                     \
-    X(EXPERT_PARALLEL, "ep", "EP")                                                                                           \
-    X(EXPERT_TP, "et", "the ranks that share an expert")
+    X(TP, "TP")                                                                                                              \
+    X(CP, "CP")                                                                                                              \
+    X(PP, "PP")                                                                                                              \
+    X(ATTENTION, "the ranks of the output projection")                                                                       \
+    X(KV_SHARERS, "the TP ranks that share a KV head")                                                                       \
+    X(FFN_SHARDED, "the FFN ranks that hold different tokens")                                                               \
+    X(FFN_REPLICATED, "the FFN ranks that hold the same tokens")                                                             \
+    X(EXPERT_PARALLEL, "EP")                                                                                                 \
+    X(EXPERT_TP, "the ranks that share an expert")
 enum exchange_ranks {
 #define X(code, ...) OVER_##code,
     EXCHANGE_RANKS(X)
@@ -216,7 +217,8 @@ struct exchange {
     const char *label;
     const char *text;                   /* vector bytes V of MODEL section 4 */
 };
-/* The first that holds after `after`, or of all where it is NULL; NULL = no more. */
+/* The first that holds after `after`, or of all where it is NULL; NULL = no more.  Whether a layer has the stage at all is
+ * the demand's to say. */
 const struct formula *formula_next(const struct formula *after, const struct symbols *symbols, enum stage stage,
                                    enum quantity quantity);
 const struct exchange *exchange_next(const struct exchange *after, const struct symbols *symbols, int stage);

@@ -1,5 +1,5 @@
 /* One candidate's numbers as JSON, for `evaluate` and `explain --json` (DESIGN section 3).  Base units. */
-#include "cli/answer.h"
+#include "cli/formulas.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -131,7 +131,8 @@ static void scenario_write(struct json *json, const struct scenario *s)
 
 /* ---- numbers ------------------------------------------------------------------------------------------------------------------------ */
 
-static void stages_write(struct json *json, const struct answer *answer)
+/* `formulas` is NULL where they are not wanted. */
+static void stages_write(struct json *json, const struct answer *answer, const struct formulas *formulas)
 {
     json_open(json, "stages", '[');
     for (int r = 0; r < answer->demand.n_rows; r++) {
@@ -149,6 +150,7 @@ static void stages_write(struct json *json, const struct answer *answer)
         json_number(json, "exchange_s", time->exchange_s);
         json_number(json, "time_s", time->time_s);
         json_text(json, "bound", bound_name[time->bound]);
+        if (formulas) formulas_write_json(json, formulas, row);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -170,7 +172,8 @@ static void ledger_write(struct json *json, const struct demand *d)
     json_close(json, ']');
 }
 
-void answer_write_json(struct json *json, const struct answer *answer, const struct limit *limits)
+static void answer_write(struct json *json, const struct answer *answer, const struct limit *limits,
+                         const struct formulas *formulas)
 {
     const struct explanation *const e = &answer->explanation;
     char reason[48];
@@ -188,9 +191,21 @@ void answer_write_json(struct json *json, const struct answer *answer, const str
         json_number(json, "layers_s", e->layers_s);
         json_number(json, "edges_s", e->edges_s);
         json_number(json, "hop_s", e->hop_s);
-        stages_write(json, answer);
+        stages_write(json, answer, formulas);
         ledger_write(json, &answer->demand);
         for (int m = 0; m < N_METRICS; m++) json_number(json, metric_facts[m].name, e->metric[m]);
     }
     json_close(json, '}');
+}
+
+void answer_write_json(struct json *json, const struct answer *answer, const struct limit *limits)
+{
+    answer_write(json, answer, limits, NULL);
+}
+
+void answer_write_json_formulas(struct json *json, const struct answer *answer, const struct limit *limits)
+{
+    static struct formulas formulas;
+    if (answer->complete) formulas_init(&formulas, answer);
+    answer_write(json, answer, limits, &formulas);
 }

@@ -5,7 +5,7 @@
 
 static const char *const level_name[N_LEVELS] = {"PE-PE, inside a cube", "D2D, between cubes", "C2C, between SIPs"};
 
-static void heading(FILE *to, const char *text)
+void answer_heading(FILE *to, const char *text)
 {
     const bool colour = colour_wanted(to);
     fprintf(to, "\n%s%s%s\n", colour ? "\033[1m" : "", text, colour ? "\033[0m" : "");
@@ -65,7 +65,7 @@ static void set_number(struct table *table, int row, int column, double value, e
     table_set(table, row, column, value != 0.0 ? unit_format(text, value, dimension) : "");
 }
 
-static void kind_text(char text[64], const struct demand *demand, const struct stage_row *row)
+void answer_kind_text(char text[64], const struct demand *demand, const struct stage_row *row)
 {
     text[0] = '\0';
     if (row->part >= MAX_KINDS || demand->n_kinds == 1) return;
@@ -87,7 +87,7 @@ static void stages_print(FILE *to, const struct answer *answer)
     char text[64];
     int longest = -1;
     double longest_s = 0.0;
-    heading(to, "Stages (one PE, one micro-batch; time of one, share of all layers)");
+    answer_heading(to, "Stages (one PE, one micro-batch; time of one, share of all layers)");
     table_init(&table, N_COLUMNS);
     for (int c = 0; c < N_COLUMNS; c++) table_column(&table, c, headings[c], c >= COUNT && c <= SHARE);
     for (int r = 0; r < d->n_rows; r++) {
@@ -96,7 +96,7 @@ static void stages_print(FILE *to, const struct answer *answer)
         const double count = demand_row_count(d, row), total_s = count * time->time_s;
         const int at = table_row(&table);
         if (total_s > longest_s) longest_s = total_s, longest = at;
-        kind_text(text, d, row);
+        answer_kind_text(text, d, row);
         table_set(&table, at, STAGE, stage_name[row->stage]);
         table_set(&table, at, KIND, text);
         snprintf(text, sizeof text, "%g", count);
@@ -118,7 +118,7 @@ static void step_print(FILE *to, const struct answer *answer)
 {
     const struct explanation *const e = &answer->explanation;
     char layers[32], edges[32], hop[32], step[32];
-    heading(to, "Step");
+    answer_heading(to, "Step");
     fprintf(to, "layers %s + edges %s", unit_format(layers, e->layers_s, DIM_SECONDS), unit_format(edges, e->edges_s, DIM_SECONDS));
     if (answer->candidate.plan.pp > 1)
         fprintf(to, ", %g pipeline hops of %s", answer->demand.form[0][PART_HOP], unit_format(hop, e->hop_s, DIM_SECONDS));
@@ -135,7 +135,7 @@ static void memory_print(FILE *to, const struct answer *answer)
         {"usable", h->hbm_capacity * (1.0 - h->reserve_fraction) - h->reserve}};
     struct table table;
     char text[32];
-    heading(to, "Memory of the fullest PE");
+    answer_heading(to, "Memory of the fullest PE");
     table_init(&table, 3);
     table_column(&table, 0, "what", false);
     table_column(&table, 1, "bytes", true);
@@ -157,7 +157,7 @@ static void layout_print(FILE *to, const struct answer *answer)
     const struct layout *const layout = &answer->layout;
     struct table table;
     char text[32];
-    heading(to, "Layout");
+    answer_heading(to, "Layout");
     fprintf(to, "%" PRId64 " PEs used, %" PRId64 " allocated, in %" PRId64 " cubes, %" PRId64 " SIPs\n", layout->used, layout->pes,
             layout->cubes, layout->sips);
     table_init(&table, 6);
@@ -184,7 +184,7 @@ static void metrics_print(FILE *to, const struct answer *answer)
 {
     struct table table;
     char text[32];
-    heading(to, "Metrics");
+    answer_heading(to, "Metrics");
     table_init(&table, 3);
     table_column(&table, 0, "metric", false);
     table_column(&table, 1, "value", true);

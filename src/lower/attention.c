@@ -58,6 +58,11 @@ static double attention_bytes(const struct shares *s, int64_t window)
     return b * (double)reads.met * row_bytes * (double)reads.passes + io;
 }
 
+double mla_expanded_rows(const struct shares *s)
+{
+    return (double)(s->b * ceil_ratio(s->sequence, s->plan.cp)) * (s->plan.ring == RING_KV ? (double)s->plan.cp : 1.0);
+}
+
 static void lower_projections(struct demand *demand, const struct shares *s, int kind)
 {
     const struct model *const model = &s->scenario->model;
@@ -73,9 +78,7 @@ static void lower_projections(struct demand *demand, const struct shares *s, int
     if (model->mla.q_rank > 0) row_add(row, gemm(s, 1.0, n, q_rank, heads * query));
     row_add(row, gemm(s, 1.0, n, hidden, s->kv_width));
     if (s->prefill) { /* expanded: every row that this rank scores */
-        const double rows = (double)(s->b * ceil_ratio(s->sequence, s->plan.cp)) *
-                            (s->plan.ring == RING_KV ? (double)s->plan.cp : 1.0);
-        row_add(row, gemm(s, 1.0, rows, kv_rank, heads * (nope + value)));
+        row_add(row, gemm(s, 1.0, mla_expanded_rows(s), kv_rank, heads * (nope + value)));
     } else { /* absorbed: per head, queries into the latent space and outputs back */
         row_add(row, gemm(s, heads, n, nope, kv_rank));
         row_add(row, gemm(s, heads, n, kv_rank, value));

@@ -86,6 +86,7 @@ struct cache_reads {
 struct cache_reads attention_reads(const struct shares *shares, int64_t window);
 int64_t attention_rows(const struct shares *shares, int64_t window); /* `rows` alone */
 double attention_pairs(const struct shares *shares, int64_t window); /* A: query-key pairs of one sequence scored here */
+double mla_expanded_rows(const struct shares *shares);               /* X: prefill, all rows that this rank scores */
 
 /* Token-expert pairs and experts touched, on the slowest rank and on the mean one. */
 struct routing {
