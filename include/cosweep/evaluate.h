@@ -74,6 +74,15 @@ struct metric_facts {
 };
 extern const struct metric_facts metric_facts[N_METRICS];
 int metric_code(const char *name); /* -1 if unknown */
+/* Whether a metric depends on the store row, and whether on any rate at all. */
+static inline bool metric_of_store(enum metric metric)
+{
+    return metric == METRIC_COST || metric == METRIC_COST_PER_TOKEN || metric == METRIC_HBM_UTILIZATION;
+}
+static inline bool metric_of_plan(enum metric metric)
+{
+    return metric == METRIC_PES || metric == METRIC_CUBES || metric == METRIC_SIPS;
+}
 
 /* ---- the sweep's loop ------------------------------------------------------------------------------------------------ */
 
@@ -107,6 +116,23 @@ void evaluate_step(double *step_s, const struct slice *slice);
 void evaluate_metric(double *out, enum metric metric, const struct slice *slice, int k, const double *step_s);
 /* Whether the demand fits store row k (MODEL section 8). */
 bool evaluate_fits(const struct demand *demand, const struct store_rates *store, int k);
+
+/* ---- boxes of machines ------------------------------------------------------------------------------------------------- */
+
+/* Lowest and highest value over some rows of a table. */
+struct extent { double low, high; };
+struct work_extents { struct extent form_s[MAX_FORMS], chunk_s[MAX_KINDS], energy_j, idle_w, cost_per_pe, s_per_peak_flop, s_per_peak_byte; };
+struct wire_extents { struct extent form_s[MAX_FORMS], hop_s[MAX_KINDS], energy_j, cost; };
+struct store_extents { struct extent cost_per_pe, capacity_bytes; };
+/* Over rows [from, to) of a table, and over the store rows that fit. */
+void bound_work(struct work_extents *out, const struct demand *demand, const struct times *times,
+                const struct work_rates *work, int from, int to);
+void bound_wire(struct wire_extents *out, const struct demand *demand, const struct times *times, int from, int to);
+void bound_store(struct store_extents *out, const struct store_rates *store, const bool *fits);
+struct extent bound_step(const struct demand *demand, const struct work_extents *work, const struct wire_extents *wire);
+/* What no machine of the box is better than, in the metric's own direction (hbm_utilization: lower than). */
+double bound_metric(enum metric metric, const struct demand *demand, const struct work_extents *work,
+                    const struct wire_extents *wire, const struct store_extents *store, struct extent step_s);
 
 /* ---- one candidate, explained ----------------------------------------------------------------------------------------- */
 

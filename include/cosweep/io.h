@@ -22,10 +22,34 @@ struct limit {
     double value; /* base units; a low-is-better (or neither) metric may not exceed it, a high-is-better not fall below */
 };
 
+/* What is kept of the whole population, besides its Pareto set (DESIGN section 2). Exhaustive search only. */
+struct population {
+    int64_t sample; /* candidates; 0 = none */
+    int n_histograms;
+    enum metric histogram[MAX_HISTOGRAMS][2];
+    bool full; /* every feasible candidate goes into the result */
+};
+/* What is asked of every row of the Pareto set, and of the population (MODEL section 10). */
+enum { N_CURVES = 5 };
+extern const enum plan_knob curve_knob[N_CURVES]; /* cp tp pp dp ep */
+struct sensitivity {
+    bool doubling, elasticity, main_effects;
+    int64_t curve[N_CURVES]; /* values of curve_knob[c] up to this; 0 = no curve */
+};
+/* One machine for all scenarios: the Pareto set over the weighted geometric mean of a metric and others. */
+struct joint {
+    bool wanted;
+    enum metric metric;
+    double *weight; /* [n_scenarios], >= 0, sum 1 */
+    int n_against;
+    enum metric against[MAX_OBJECTIVES - 1];
+};
+
 /* A study file, checked, all defaults filled in. Memory is the arena's. */
 struct study {
     char name[NAME_CHARS];
     enum depth depth;
+    bool two_stage;          /* coarse grids, then finer ones around the front */
     enum search search;
     int n_scenarios;
     struct scenario *scenario;
@@ -34,6 +58,9 @@ struct study {
     struct limit limit[MAX_LIMITS];
     int n_objectives;
     enum metric objective[MAX_OBJECTIVES];
+    struct population population;
+    struct sensitivity sensitivity;
+    struct joint joint;
     char hardware_base[NAME_CHARS];
     char *effective; /* the study with every value spelt out in base units, YAML that reads back to the same study */
     uint64_t hash;   /* of `effective` */

@@ -12,7 +12,8 @@ enum { MAX_OBJECTIVES = 4 };
 struct point {
     double objective[MAX_OBJECTIVES];
     candidate_id id;  /* the lowest of its equals */
-    int64_t n_equal;  /* candidates with exactly these objectives, itself included */
+    int64_t n_equal;  /* candidates with exactly these objectives, itself included; 0: no candidate, only a bound that
+                         beats others, which pareto_merge leaves behind */
 };
 /* The exact Pareto set of the points added so far (kept as an antichain, ordered by objectives), with a screen before it
  * that discards nearly all dominated points by vector code. */
@@ -32,6 +33,8 @@ void pareto_add(struct pareto *pareto, const struct point *point);
 bool pareto_beats(const struct pareto *pareto, const double corner[]);
 void pareto_add_block(struct pareto *pareto, double *const objective[], int n, candidate_id first_id, int64_t id_step);
 void pareto_merge(struct pareto *into, const struct pareto *from);
+/* Add the points of `from` as bounds (n_equal 0): whatever they beat is dropped, what equals them stays. */
+void pareto_add_bounds(struct pareto *pareto, const struct pareto *from);
 /* Take in what still waits: only then are `point` and `n` the Pareto set. */
 void pareto_finish(struct pareto *pareto);
 
@@ -84,6 +87,12 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
 /* Bin of each value; -1 for NaN. */
 void histogram_bins(int32_t *bin, const double *value, int n);
 void histogram_add(struct histogram *histogram, const int32_t *first, const int32_t *second, int n, int64_t weight);
+/* The same in two steps, for a slice whose one bin repeats: how often each bin of the other metric occurs, then these. */
+struct runs { int n; int32_t bin[HISTOGRAM_BINS], count[HISTOGRAM_BINS]; };
+void histogram_runs(struct runs *runs, const int32_t *bin, int n);
+bool histogram_same_bin(const int32_t *bin, int n); /* all equal, none -1 */
+/* Bins of `runs` are of the first metric, or of the second. */
+void histogram_add_runs(struct histogram *histogram, const struct runs *runs, bool of_first, int32_t other, int64_t weight);
 /* Lower edge of a bin; bin HISTOGRAM_BINS is the upper edge of the last. */
 double histogram_edge(int bin);
 

@@ -15,6 +15,8 @@ const char *ranks_library(void); /* version text of the MPI library */
 /* To rank 0, point to point; a receiver frees what it gets. */
 void ranks_send(const void *data, size_t bytes);
 void *ranks_receive(int from, size_t *bytes);
+/* From rank 0 to all: `data` and `bytes` count on rank 0; others get a copy, which they free.  Collective. */
+void *ranks_share(const void *data, size_t *bytes);
 
 /* The lowest rank for which `bad` is true, -1 if none.  Collective: the same on all. */
 int ranks_first(bool bad);

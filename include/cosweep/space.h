@@ -14,6 +14,7 @@ typedef int64_t candidate_id;
 struct axis_values {
     int n;
     double *value; /* [n], no duplicates; owned by the study's arena */
+    bool is_auto;  /* the study says `auto`: two_stage refines it */
 };
 /* Plan knobs first, then hardware knobs in the order of their tables, which is also the order of groups. */
 struct space {

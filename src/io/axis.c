@@ -102,7 +102,7 @@ static int auto_read(const struct reader *reader, const struct node *node, const
 {
     double own[32];
     const double *grid = own;
-    const int n = knob < N_PLAN_KNOBS ? plan_grid((enum plan_knob)knob, reader->depth, own)
+    const int n = knob < N_PLAN_KNOBS ? plan_grid((enum plan_knob)knob, reader->plan_depth, own)
                                       : hardware_grid((enum hardware_knob)(knob - N_PLAN_KNOBS), reader->depth, &grid);
     if (n == 0)
         return reader_error(reader, node, path, "auto: this knob has no grid; give its values");
@@ -189,6 +189,7 @@ int axis_read(const struct reader *reader, const struct node *node, const char *
         status = check_duplicates(reader, path, &list);
     if (status == 0) {
         axis->n = list.n;
+        axis->is_auto = is_auto;
         axis->value = arena_alloc(reader->arena, (size_t)list.n, sizeof *axis->value);
         memcpy(axis->value, list.value, (size_t)list.n * sizeof *axis->value);
     }

@@ -20,8 +20,13 @@ static void write_value(FILE *to, const struct knob *knob, double value)
         fputs(number_exact(text, value), to);
 }
 
-static void write_axis(FILE *to, const struct knob *knob, const struct axis_values *axis)
+/* `auto` stays where two_stage will refine it: what it stands for is no part of the study. */
+static void write_axis(FILE *to, const struct knob *knob, const struct axis_values *axis, bool two_stage)
 {
+    if (two_stage && axis->is_auto) {
+        fputs("auto", to);
+        return;
+    }
     fputs(axis->n > 1 ? "[" : "", to);
     for (int i = 0; i < axis->n; i++) {
         fputs(i > 0 ? ", " : "", to);
@@ -31,7 +36,7 @@ static void write_axis(FILE *to, const struct knob *knob, const struct axis_valu
 }
 
 /* The knobs below `prefix`, one key a line, lists of places in one line. */
-static void write_level(FILE *to, const struct knob_table *table, const struct space *space, const char *prefix, int indent)
+static void write_level(FILE *to, const struct knob_table *table, const struct study *study, const char *prefix, int indent)
 {
     char key[MAX_WORDS][32], path[PATH_CHARS];
     const int n = knob_keys(table, prefix, key);
@@ -48,11 +53,11 @@ static void write_level(FILE *to, const struct knob_table *table, const struct s
             fprintf(to, "%*s%s:", indent, "", key[i]);
         if (knob < table->n) {
             fputs(places ? "" : " ", to);
-            write_axis(to, &table->knob[knob], &space->axis[table->first_axis + knob]);
+            write_axis(to, &table->knob[knob], &study->space.axis[table->first_axis + knob], study->two_stage);
             fputs(places ? "" : "\n", to);
         } else {
             snprintf(path, sizeof path, "%.100s%s.", prefix, key[i]);
-            write_level(to, table, space, path, indent + 2);
+            write_level(to, table, study, path, indent + 2);
         }
     }
     fputs(places ? "]\n" : "", to);
@@ -101,13 +106,15 @@ static void write_scenario(FILE *to, const struct scenario *scenario)
 static void write_study(FILE *to, const struct study *study)
 {
     char text[32];
-    fprintf(to, "study: \"%s\"\ndepth: %s\nsearch: exhaustive\nscenarios:\n", study->name, depth_word[study->depth]);
+    fprintf(to, "study: \"%s\"\ndepth: %s\nsearch: %s\nscenarios:\n", study->name,
+            study->two_stage ? "two_stage" : depth_word[study->depth],
+            study->search == SEARCH_PRUNED ? "pruned" : "exhaustive");
     for (int i = 0; i < study->n_scenarios; i++)
         write_scenario(to, &study->scenario[i]);
     fputs("plan:\n", to);
-    write_level(to, &plan_table, &study->space, "", 2);
+    write_level(to, &plan_table, study, "", 2);
     fprintf(to, "hardware:\n  base: \"%s\"\n", study->hardware_base);
-    write_level(to, &hardware_table, &study->space, "", 2);
+    write_level(to, &hardware_table, study, "", 2);
     fputs(study->n_limits > 0 ? "limits:\n" : "", to);
     for (int i = 0; i < study->n_limits; i++)
         fprintf(to, "  %s: %s\n", metric_facts[study->limit[i].metric].name, number_exact(text, study->limit[i].value));
@@ -115,6 +122,7 @@ static void write_study(FILE *to, const struct study *study)
     for (int i = 0; i < study->n_objectives; i++)
         fprintf(to, "%s%s", i > 0 ? ", " : "", metric_facts[study->objective[i]].name);
     fputs("]\n", to);
+    wanted_write(to, study);
 }
 
 /* FNV-1a, 64 bits [Fowler, Noll, Vo; IETF draft-eastlake-fnv]. */

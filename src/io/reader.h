@@ -15,7 +15,8 @@ struct reader {
     struct errors *errors;
     const char *const *sets; /* overrides: a node of line -1-i came from sets[i]; NULL without */
     bool sweeps;             /* whether a knob may have several values */
-    enum depth depth;        /* what `auto` stands for */
+    enum depth depth;        /* what `auto` stands for; of plan knobs: */
+    enum depth plan_depth;
 };
 
 /* Add "path: message" at the node. Returns -1. */
@@ -75,6 +76,16 @@ int scenario_read(const struct reader *reader, const struct node *node, const ch
 /* A model written out in the file. */
 int model_inline_read(const struct reader *reader, const struct node *node, const char *path, struct model *model);
 void model_inline_write(FILE *to, const struct model *model);
+/* ---- what a study asks to be kept (wanted.c) -------------------------------------------------------------------------- */
+
+/* The metric a node names, or -1 after an error. */
+int reader_metric(const struct reader *reader, const struct node *node, const char *path);
+void wanted_default(struct study *study);
+void population_read(const struct reader *reader, const struct node *node, struct population *population);
+void sensitivity_read(const struct reader *reader, const struct node *node, struct sensitivity *sensitivity);
+void joint_read(const struct reader *reader, const struct node *node, struct study *study); /* after the scenarios */
+void wanted_write(FILE *to, const struct study *study);
+
 /* Put sets[i], "key.path=value", into the tree. */
 int override_apply(const struct reader *reader, struct node *root, int i);
 /* study->effective and study->hash from the rest. */

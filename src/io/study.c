@@ -7,12 +7,7 @@ enum { MAX_SCENARIOS = 1000 };
 
 static const char *const study_keys[] = {"study",  "depth",      "search", "scenarios",  "plan",       "hardware",
                                          "limits", "objectives", "joint",  "population", "sensitivity"};
-enum { N_STUDY_KEYS = sizeof study_keys / sizeof study_keys[0], FIRST_LATER_KEY = 8 };
-
-static int refuse_later(const struct reader *reader, const struct node *node, const char *path, const char *what)
-{
-    return reader_error(reader, node, path, "%snot supported by this version yet; remove it", what);
-}
+enum { N_STUDY_KEYS = sizeof study_keys / sizeof study_keys[0] };
 
 /* The file's name without folder and suffix. */
 static void default_name(char name[NAME_CHARS], const char *path)
@@ -36,18 +31,27 @@ static void settings_read(const struct reader *reader, const struct node *root, 
         reader_name(reader, name, "study", study->name);
     study->depth = DEPTH_BALANCED;
     const int depth_word = depth ? reader_word(reader, depth, "depth", depths, 4) : -1;
-    if (depth_word >= N_DEPTHS)
-        refuse_later(reader, depth, "depth", "two_stage is ");
-    else if (depth_word >= 0)
-        study->depth = (enum depth)depth_word;
+    study->two_stage = depth_word == N_DEPTHS;
+    if (depth_word >= 0)
+        study->depth = study->two_stage ? DEPTH_COARSE : (enum depth)depth_word;
     study->search = SEARCH_EXHAUSTIVE;
     if (search && reader_word(reader, search, "search", searches, 2) == SEARCH_PRUNED)
-        refuse_later(reader, search, "search", "pruned is ");
-    for (int i = FIRST_LATER_KEY; i < N_STUDY_KEYS; i++) {
-        const struct node *const later = node_find(root, study_keys[i]);
-        if (later)
-            refuse_later(reader, later, study_keys[i], "");
-    }
+        study->search = SEARCH_PRUNED;
+}
+
+static void wanted_read(const struct reader *reader, const struct node *root, struct study *study)
+{
+    const struct node *const population = node_find(root, "population"), *const joint = node_find(root, "joint");
+    const struct node *const sensitivity = node_find(root, "sensitivity");
+    wanted_default(study);
+    if (population)
+        population_read(reader, population, &study->population);
+    if (sensitivity)
+        sensitivity_read(reader, sensitivity, &study->sensitivity);
+    if (joint)
+        joint_read(reader, joint, study);
+    if (study->search == SEARCH_PRUNED && study->population.full)
+        reader_error(reader, population, "population.full", "true, but search: pruned does not see all candidates; use search: exhaustive");
 }
 
 static void check_names(const struct reader *reader, const struct study *study, const struct node *list)
@@ -108,15 +112,6 @@ static void check_ranks(const struct reader *reader, const struct node *root, co
                      ranks);
 }
 
-/* The metric a node names, or -1 after an error. */
-static int metric_read(const struct reader *reader, const struct node *node, const char *path)
-{
-    const char *words[N_METRICS];
-    for (int i = 0; i < N_METRICS; i++)
-        words[i] = metric_facts[i].name;
-    return reader_word(reader, node, path, words, N_METRICS);
-}
-
 static void limits_read(const struct reader *reader, const struct node *root, struct study *study)
 {
     const struct node *const limits = node_find(root, "limits");
@@ -154,7 +149,7 @@ static void objectives_read(const struct reader *reader, const struct node *root
     }
     study->n_objectives = 0;
     for (const struct node *item = list->first; item; item = item->next) {
-        const int metric = metric_read(reader, item, "objectives");
+        const int metric = reader_metric(reader, item, "objectives");
         bool twice = false;
         for (int i = 0; i < study->n_objectives; i++)
             twice = twice || (int)study->objective[i] == metric;
@@ -195,11 +190,13 @@ static int study_from_tree(struct study *study, struct node *root, struct reader
     reader_map(reader, root, "", study_keys, N_STUDY_KEYS);
     settings_read(reader, root, study);
     reader->depth = study->depth;
+    reader->plan_depth = study->two_stage ? DEPTH_FINE : study->depth; /* plans are cheap, machines are refined */
     scenarios_read(reader, root, study);
     axes_read(reader, &study->space, node_find(root, "plan"), node_find(root, "hardware"), study->hardware_base);
     check_ranks(reader, root, &study->space);
     limits_read(reader, root, study);
     objectives_read(reader, root, study);
+    wanted_read(reader, root, study);
     space_finish(&study->space, errors, reader->file);
     sort_errors(errors, n_before);
     return errors->n > n_before ? -1 : effective_write(study, reader->arena, errors);

@@ -46,6 +46,44 @@ void histogram_add(struct histogram *histogram, const int32_t *restrict first, c
         if (first[x] >= 0) count[first[x] * HISTOGRAM_BINS + second[x]] += weight;
 }
 
+/* Neighbours tend to share a bin, and a processor waits for a count it has just stored: four tables take turns. */
+void histogram_runs(struct runs *runs, const int32_t *restrict bin, int n)
+{
+    enum { TABLES = 4 };
+    int32_t count[TABLES][HISTOGRAM_BINS + 1];
+    int32_t low = HISTOGRAM_BINS, high = -1;
+    for (int x = 0; x < n; x++) {
+        low = bin[x] < low ? bin[x] : low;
+        high = bin[x] > high ? bin[x] : high;
+    }
+    runs->n = 0;
+    low = low < 0 ? -1 : low;
+    for (int t = 0; t < TABLES; t++) memset(&count[t][low + 1], 0, (size_t)(high - low + 1) * sizeof(int32_t));
+    for (int x = 0; x < n; x++) count[x % TABLES][bin[x] + 1]++; /* slot 0 is for NaN */
+    for (int32_t b = low < 0 ? 0 : low; b <= high; b++) {
+        const int32_t all = count[0][b + 1] + count[1][b + 1] + count[2][b + 1] + count[3][b + 1];
+        if (all == 0) continue;
+        runs->bin[runs->n] = b;
+        runs->count[runs->n++] = all;
+    }
+}
+
+SIMD_CLONES bool histogram_same_bin(const int32_t *restrict bin, int n)
+{
+    const int32_t first = bin[0];
+    int32_t differs = first < 0;
+    for (int x = 0; x < n; x++) differs |= bin[x] ^ first;
+    return differs == 0;
+}
+
+void histogram_add_runs(struct histogram *histogram, const struct runs *runs, bool of_first, int32_t other, int64_t weight)
+{
+    for (int r = 0; r < runs->n; r++) {
+        const int32_t first = of_first ? runs->bin[r] : other, second = of_first ? other : runs->bin[r];
+        histogram->count[first * HISTOGRAM_BINS + second] += weight * runs->count[r];
+    }
+}
+
 double histogram_edge(int bin)
 {
     const double fraction = 1.0 + (double)(bin % BINS_PER_OCTAVE) / BINS_PER_OCTAVE;

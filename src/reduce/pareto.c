@@ -236,6 +236,18 @@ void pareto_finish(struct pareto *pareto)
 void pareto_merge(struct pareto *into, const struct pareto *from)
 {
     const struct waiting *const waiting = &from->state->waiting;
-    for (int64_t i = 0; i < from->n; i++) pareto_add(into, &from->point[i]);
-    for (int64_t i = 0; i < waiting->n; i++) pareto_add(into, &waiting->point[i]);
+    for (int64_t i = 0; i < from->n; i++)
+        if (from->point[i].n_equal > 0) pareto_add(into, &from->point[i]);
+    for (int64_t i = 0; i < waiting->n; i++)
+        if (waiting->point[i].n_equal > 0) pareto_add(into, &waiting->point[i]);
+}
+
+void pareto_add_bounds(struct pareto *pareto, const struct pareto *from)
+{
+    for (int64_t i = 0; i < from->n; i++) {
+        struct point bound = from->point[i];
+        bound.id = INT64_MAX;
+        bound.n_equal = 0;
+        pareto_add(pareto, &bound);
+    }
 }

@@ -6,6 +6,7 @@
 #include "cosweep/reduce.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 void sample_init(struct sample *sample, int64_t capacity)
 {
@@ -74,20 +75,33 @@ static double uniform(uint64_t seed, uint64_t index)
     return (double)(scramble(seed + index * 0x9e3779b97f4a7c15) >> 11) * 0x1p-53;
 }
 
+/* The places of a group that are left, without writing them all down: place `at` of them, past those taken before. */
+struct places { int n_taken; int16_t taken[SAMPLE_GROUP]; /* ascending */ };
+
+static int take_place(struct places *places, int at)
+{
+    int i = 0;
+    while (i < places->n_taken && places->taken[i] <= at + i) i++;
+    const int place = at + i;
+    memmove(&places->taken[i + 1], &places->taken[i], (size_t)(places->n_taken - i) * sizeof places->taken[0]);
+    places->taken[i] = (int16_t)place;
+    places->n_taken++;
+    return place;
+}
+
 void sample_add_group(struct sample *sample, candidate_id first_id, int64_t id_step, const double *value, int n)
 {
     if (sample->capacity == 0) return;
     const uint64_t seed = scramble((uint64_t)first_id);
     double most = sample->n < sample->capacity ? 1.0 : sample->draw[0].order, order = 0.0;
     if (uniform(seed, 0) > (double)n * most) return; /* 1 - (1-most)^n is less than n * most */
-    int16_t place[SAMPLE_GROUP];
-    for (int x = 0; x < n; x++) place[x] = (int16_t)x;
+    struct places places;
+    places.n_taken = 0;
     for (int left = n; left > 0; left--) {
         const uint64_t turn = 2 * (uint64_t)(n - left);
         order = 1.0 - (1.0 - order) * pow(1.0 - uniform(seed, turn), 1.0 / left);
         if (order > most) return;
-        const int at = (int)(uniform(seed, turn + 1) * left), x = place[at];
-        place[at] = place[left - 1];
+        const int x = take_place(&places, (int)(uniform(seed, turn + 1) * left));
         if (value[x] != value[x]) continue;
         keep(sample, (struct draw){order, first_id + x * id_step});
         most = sample->n < sample->capacity ? 1.0 : sample->draw[0].order;

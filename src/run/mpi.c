@@ -137,3 +137,28 @@ int ranks_first(bool bad)
     MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return first == INT_MAX ? -1 : first;
 }
+
+void *ranks_share(const void *data, size_t *bytes)
+{
+    int started = 0, rank = 0;
+    MPI_Initialized(&started);
+    if (started)
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    uint64_t size = *bytes;
+    if (started)
+        MPI_Bcast(&size, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    char *const copy = malloc(size > 0 ? size : 1);
+    if (!copy) {
+        fprintf(stderr, "cosweep: no memory for %llu bytes shared by rank 0\n", (unsigned long long)size);
+        ranks_abort(STATUS_SYSTEM);
+        abort();
+    }
+    if (rank == 0 && size > 0)
+        memcpy(copy, data, size);
+    for (size_t at = 0; started && at < size; at += MESSAGE_BYTES) {
+        const size_t piece = size - at < MESSAGE_BYTES ? size - at : MESSAGE_BYTES;
+        MPI_Bcast(copy + at, (int)piece, MPI_BYTE, 0, MPI_COMM_WORLD);
+    }
+    *bytes = size;
+    return copy;
+}

@@ -1,15 +1,17 @@
-/* The exhaustive sweep of a work unit: plans on the outside, each lowered once; the grid of machines on the inside, in
- * tiles whose times stay in the cache, one slice of a tile at a time. */
+/* The sweep of a work unit: plans on the outside, each lowered once; the grid of machines on the inside, in tiles whose
+ * times stay in the cache (slice.c). */
 #include "sweep.h"
 #include <math.h>
 #include <string.h>
 
-enum { TILE_ROWS = 2048 }; /* rows of the work or wire table that one tile takes */
+enum { TILE_ROWS = SAMPLE_GROUP }; /* rows of the work or wire table that one tile takes */
 
 static int shorter(int64_t a, int64_t b)
 {
     return (int)(a < b ? a : b);
 }
+
+/* ---- shared ------------------------------------------------------------------------------------------------------------------ */
 
 void sweep_init(struct sweep *sweep, const struct study *study, int scenario)
 {
@@ -40,19 +42,45 @@ void sweep_free(struct sweep *sweep)
     arena_free(&sweep->arena);
 }
 
+struct outcome_options sweep_keeps(const struct sweep *sweep)
+{
+    const struct study *const study = sweep->study;
+    const bool population = study->search == SEARCH_EXHAUSTIVE;
+    return (struct outcome_options){
+        .n_objectives = study->n_objectives,
+        .effects_of = population && study->sensitivity.main_effects ? &study->space : NULL,
+        .n_histograms = population ? study->population.n_histograms : 0,
+        .n_sample = population ? study->population.sample : 0,
+    };
+}
+
+/* ---- per thread -------------------------------------------------------------------------------------------------------------- */
+
 void worker_init(struct worker *worker, const struct sweep *sweep)
 {
     const int n_work = shorter(sweep->work.n, TILE_ROWS), n_wire = shorter(sweep->wire.n, TILE_ROWS);
     const size_t longest = (size_t)(n_work > n_wire ? n_work : n_wire);
+    struct arena *const arena = &worker->arena;
     memset(worker, 0, sizeof *worker);
     worker->sweep = sweep;
     lower_init(&worker->lowering, sweep->scenario);
-    times_init(&worker->times, n_work, n_wire, &worker->arena);
-    worker->step_s = arena_alloc(&worker->arena, longest, sizeof(double));
-    worker->limited = arena_alloc(&worker->arena, longest, sizeof(double));
+    times_init(&worker->times, n_work, n_wire, arena);
+    worker->step_s = arena_alloc(arena, longest, sizeof(double));
     for (int d = 0; d < sweep->study->n_objectives; d++)
-        worker->objective[d] = arena_alloc(&worker->arena, longest, sizeof(double));
-    worker->fits = arena_alloc(&worker->arena, (size_t)sweep->store.n, sizeof(bool));
+        worker->minimised[d] = arena_alloc(arena, longest, sizeof(double));
+    for (int m = 0; m < N_METRICS; m++) {
+        worker->columns.value[m] = arena_alloc(arena, longest, sizeof(double));
+        worker->columns.bin[m] = arena_alloc(arena, longest, sizeof(int32_t));
+        worker->columns.runs[m] = arena_alloc(arena, 1, sizeof(struct runs));
+    }
+    worker->fits = arena_alloc(arena, (size_t)sweep->store.n, sizeof(bool));
+    if (sweep_keeps(sweep).effects_of) {
+        strip_init(&worker->work_strip, n_work, arena);
+        strip_init(&worker->wire_strip, n_wire, arena);
+        worker->work_tally = arena_alloc(arena, (size_t)sweep->work.n, sizeof(struct tally));
+        worker->wire_tally = arena_alloc(arena, (size_t)sweep->wire.n, sizeof(struct tally));
+        worker->store_tally = arena_alloc(arena, (size_t)sweep->store.n, sizeof(struct tally));
+    }
 }
 
 void worker_free(struct worker *worker)
@@ -60,90 +88,51 @@ void worker_free(struct worker *worker)
     arena_free(&worker->arena);
 }
 
-/* ---- tiles --------------------------------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------------------- */
 
-#define X(member) tile.member = all->member + from;
-static struct work_rates work_tile(const struct work_rates *all, int from)
+#define X(member) part.member = all->member + from;
+static struct work_rates work_part(const struct work_rates *all, int from)
 {
-    struct work_rates tile = {.n = shorter(all->n - from, TILE_ROWS)};
+    struct work_rates part = {.n = shorter(all->n - from, TILE_ROWS)};
     WORK_COLUMNS(X)
-    return tile;
+    return part;
 }
 
-static struct wire_rates wire_tile(const struct wire_rates *all, int from)
+static struct wire_rates wire_part(const struct wire_rates *all, int from)
 {
-    struct wire_rates tile = {.n = shorter(all->n - from, TILE_ROWS)};
+    struct wire_rates part = {.n = shorter(all->n - from, TILE_ROWS)};
     WIRE_COLUMNS(X)
-    return tile;
+    return part;
 }
 #undef X
 
-/* ---- one slice of one plan ------------------------------------------------------------------------------------------------- */
-
-/* Ids of a slice with store row k: candidate x has first + x * step. */
-struct ids { candidate_id first; int64_t step; };
-
-static struct ids slice_ids(const struct sweep *sweep, int64_t lowered, int64_t work_from, int64_t wire_from,
-                            const struct slice *slice, int k)
+/* Limits that depend on the store row tell the store rows apart: then each is a tile of its own. */
+static bool limits_tell_stores_apart(const struct study *study)
 {
-    const int64_t n_work = sweep->work.n, n_wire = sweep->wire.n, n_store = sweep->store.n;
-    const int64_t i = work_from + (slice->along_wire ? slice->fixed : 0), j = wire_from + (slice->along_wire ? 0 : slice->fixed);
-    return (struct ids){((lowered * n_work + i) * n_wire + j) * n_store + k, slice->along_wire ? n_store : n_wire * n_store};
+    for (int l = 0; l < study->n_limits; l++)
+        if (metric_of_store(study->limit[l].metric)) return true;
+    return false;
 }
 
-/* Count what breaks a limit, the first in the study's order, and mark it with a step of NaN.  Returns how many are left. */
-static int apply_limits(struct worker *worker, struct outcome *outcome, const struct slice *slice, int k, double *step_s)
+static void run_stores(struct worker *worker, struct outcome *outcome, struct tile *tile, int64_t n_fitting,
+                       void (*run)(struct worker *, struct outcome *, const struct tile *))
 {
-    const struct study *const study = worker->sweep->study;
-    int left = slice->n;
-    for (int l = 0; l < study->n_limits && left > 0; l++) {
-        const struct limit *const limit = &study->limit[l];
-        evaluate_metric(worker->limited, limit->metric, slice, k, step_s);
-        for (int x = 0; x < slice->n; x++) {
-            if (step_s[x] != step_s[x] || !limit_breaks(limit, worker->limited[x])) continue;
-            step_s[x] = NAN;
-            outcome->n_refused[REASON_LIMIT + l]++;
-            left--;
-        }
+    const int n_store = worker->sweep->store.n;
+    if (!limits_tell_stores_apart(worker->sweep->study)) {
+        tile->store_from = 0;
+        tile->store_to = n_store;
+        tile->n_fitting = n_fitting;
+        run(worker, outcome, tile);
+        return;
     }
-    return left;
-}
-
-static void minimise(double *column, int n, enum metric metric)
-{
-    if (metric_facts[metric].better == BETTER_HIGH)
-        for (int x = 0; x < n; x++) column[x] = -column[x];
-}
-
-static void run_slice(struct worker *worker, struct outcome *outcome, const struct slice *slice, int64_t lowered,
-                      int64_t work_from, int64_t wire_from)
-{
-    const struct study *const study = worker->sweep->study;
-    double *const step_s = worker->step_s;
-    evaluate_step(step_s, slice);
-    for (int k = 0; k < worker->sweep->store.n; k++) {
+    tile->n_fitting = 1;
+    for (int k = 0; k < n_store; k++) {
         if (!worker->fits[k]) continue;
-        int left = slice->n;
-        if (study->n_limits > 0) {
-            evaluate_step(step_s, slice); /* limits mark what they refuse */
-            left = apply_limits(worker, outcome, slice, k, step_s);
-        }
-        outcome->n_evaluated += slice->n;
-        outcome->n_feasible += left;
-        if (left == 0) continue;
-        const struct ids ids = slice_ids(worker->sweep, lowered, work_from, wire_from, slice, k);
-        for (int d = 0; d < study->n_objectives; d++) {
-            evaluate_metric(worker->objective[d], study->objective[d], slice, k, step_s);
-            minimise(worker->objective[d], slice->n, study->objective[d]);
-            if (left == slice->n) continue;
-            for (int x = 0; x < slice->n; x++)
-                if (step_s[x] != step_s[x]) worker->objective[d][x] = NAN;
-        }
-        pareto_add_block(&outcome->pareto, worker->objective, slice->n, ids.first, ids.step);
+        tile->store_from = k;
+        tile->store_to = k + 1;
+        run(worker, outcome, tile);
     }
 }
-
-/* ---- one plan ---------------------------------------------------------------------------------------------------------------- */
 
 /* Whether a limit that no rate can change (PEs, cubes, SIPs) refuses the whole plan before any other limit could. */
 static int limit_of_plan(const struct study *study, const struct demand *demand)
@@ -161,7 +150,8 @@ static int limit_of_plan(const struct study *study, const struct demand *demand)
     return -1;
 }
 
-static void run_machines(struct worker *worker, struct outcome *outcome, int64_t lowered)
+static void run_machines(struct worker *worker, struct outcome *outcome, int64_t lowered,
+                         void (*run)(struct worker *, struct outcome *, const struct tile *))
 {
     const struct sweep *const sweep = worker->sweep;
     const struct demand *const demand = &worker->demand;
@@ -179,20 +169,41 @@ static void run_machines(struct worker *worker, struct outcome *outcome, int64_t
         return;
     }
     for (int wire_from = 0; wire_from < sweep->wire.n; wire_from += TILE_ROWS) {
-        const struct wire_rates wire = wire_tile(&sweep->wire, wire_from);
-        evaluate_wire(&worker->times, demand, &wire);
+        struct tile tile = {.lowered = lowered, .wire_from = wire_from, .wire = wire_part(&sweep->wire, wire_from)};
+        evaluate_wire(&worker->times, demand, &tile.wire);
         for (int work_from = 0; work_from < sweep->work.n; work_from += TILE_ROWS) {
-            const struct work_rates work = work_tile(&sweep->work, work_from);
-            evaluate_work(&worker->times, demand, &work);
-            struct slice slice = {demand, &worker->times, &work, &wire, &sweep->store, wire.n >= work.n, 0, 0};
-            slice.n = slice.along_wire ? wire.n : work.n;
-            for (slice.fixed = 0; slice.fixed < (slice.along_wire ? work.n : wire.n); slice.fixed++)
-                run_slice(worker, outcome, &slice, lowered, work_from, wire_from);
+            tile.work_from = work_from;
+            tile.work = work_part(&sweep->work, work_from);
+            evaluate_work(&worker->times, demand, &tile.work);
+            run_stores(worker, outcome, &tile, n_fitting, run);
         }
     }
 }
 
-void worker_run(struct worker *worker, struct outcome *outcome, int64_t unit)
+/* ---- units ------------------------------------------------------------------------------------------------------------------- */
+
+static void clear_tallies(struct tally *tally, int n)
+{
+    for (int i = 0; i < n; i++) tally[i] = (struct tally){.min_s = INFINITY};
+}
+
+/* Rows of one table's tallies to the knobs of its group. */
+static void fold_tallies(struct effects *effects, const struct tally *tally, int n, enum knob_group group)
+{
+    const struct space *const space = effects->space;
+    for (int row = 0; row < n; row++) {
+        if (tally[row].count == 0) continue;
+        int64_t index = row;
+        for (int a = N_KNOBS - 1; a >= 0; a--) {
+            if (space_knob(a)->group != group) continue;
+            tally_merge(&effects->tally[a][index % space->axis[a].n], &tally[row]);
+            index /= space->axis[a].n;
+        }
+    }
+}
+
+static void run_unit(struct worker *worker, struct outcome *outcome, int64_t unit,
+                     void (*run)(struct worker *, struct outcome *, const struct tile *))
 {
     const struct sweep *const sweep = worker->sweep;
     const struct space *const space = &sweep->study->space;
@@ -210,12 +221,43 @@ void worker_run(struct worker *worker, struct outcome *outcome, int64_t unit)
         const struct fabric fabric = fabric_of(&machine);
         lower_set_fabric(&worker->lowering, &fabric);
         lower_plan(&worker->demand, &worker->lowering, &plan);
-        run_machines(worker, outcome, lowered);
+        run_machines(worker, outcome, lowered, run);
     }
 }
 
-/* ---- one candidate again ------------------------------------------------------------------------------------------------------- */
+void worker_run(struct worker *worker, struct outcome *outcome, int64_t unit)
+{
+    const struct sweep *const sweep = worker->sweep;
+    const bool effects = outcome->effects.all != NULL;
+    if (effects) {
+        clear_tallies(worker->work_tally, sweep->work.n);
+        clear_tallies(worker->wire_tally, sweep->wire.n);
+        clear_tallies(worker->store_tally, sweep->store.n);
+    }
+    worker->archive = &outcome->pareto;
+    if (sweep->seeds) { /* what is cut may depend on this unit and the seeds only */
+        pareto_init(&worker->unit_archive, sweep->study->n_objectives);
+        pareto_add_bounds(&worker->unit_archive, sweep->seeds);
+        pareto_finish(&worker->unit_archive);
+        worker->archive = &worker->unit_archive;
+    }
+    run_unit(worker, outcome, unit, tile_run);
+    if (sweep->seeds) {
+        pareto_finish(&worker->unit_archive);
+        pareto_merge(&outcome->pareto, &worker->unit_archive);
+        pareto_free(&worker->unit_archive);
+    }
+    if (!effects) return;
+    fold_tallies(&outcome->effects, worker->work_tally, sweep->work.n, GROUP_WORK);
+    fold_tallies(&outcome->effects, worker->wire_tally, sweep->wire.n, GROUP_WIRE);
+    fold_tallies(&outcome->effects, worker->store_tally, sweep->store.n, GROUP_STORE);
+}
 
+void worker_seed(struct worker *worker, struct outcome *outcome, int64_t unit)
+{
+    worker->archive = &outcome->pareto;
+    run_unit(worker, outcome, unit, tile_seed);
+}
 void sweep_row(struct result_row *row, const struct study *study, const struct scenario *scenario, candidate_id id)
 {
     static _Thread_local struct answer answer;
