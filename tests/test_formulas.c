@@ -16,7 +16,7 @@
 
 enum { PLANS_PER_CASE = 20, MAX_TERMS = 512, MIN_CANDIDATES = 800 };
 
-/* ---- candidates --------------------------------------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------------------------------- */
 
 static uint64_t state = 1;
 
@@ -57,7 +57,7 @@ static void vary(struct candidate *candidate)
     hardware->gemm_tile_reduction = (double)(1 + draw(2) * 63);
 }
 
-/* ---- what was used -------------------------------------------------------------------------------------------------------------- */
+/* ---- what was used ---------------------------------------------------------------------------------------------------- */
 
 static const void *used[MAX_TERMS];
 static int n_used;
@@ -77,7 +77,7 @@ static void use(const void *term)
     used[n_used++] = term;
 }
 
-/* ---- checks ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- checks ----------------------------------------------------------------------------------------------------------- */
 
 static void assert_near(double formula, double expected, const char *what, const char *text)
 {
@@ -151,7 +151,8 @@ static void check_definitions(const struct symbols *symbols)
     for (int i = 0; i < N_SYMBOLS; i++) {
         const char *const text = symbol_definition(symbols, (enum symbol)i);
         if (text) assert_near(expression_value(text, symbols->value), symbols->value[i], symbol_facts[i].name, text);
-        else if (symbol_facts[i].of == OF_SIZES && !isnan(symbols->value[i])) fail_msg("%s: no definition", symbol_facts[i].name);
+        else if (symbol_facts[i].of == OF_SIZES && !isnan(symbols->value[i]))
+            fail_msg("%s: no definition", symbol_facts[i].name);
     }
 }
 
@@ -183,7 +184,8 @@ static bool check_candidate(struct candidate *candidate)
     }
     const bool gathers = demand.pipeline_collective >= 0;
     if (candidate->plan.pp > 1)
-        check_exchanges(N_STAGES, &of[0], &s, &demand, gathers ? demand.pipeline_collective : 0, gathers, &demand.pipeline_hop);
+        check_exchanges(N_STAGES, &of[0], &s, &demand, gathers ? demand.pipeline_collective : 0, gathers,
+                        &demand.pipeline_hop);
     return true;
 }
 
@@ -236,7 +238,7 @@ static void test_formulas_are_the_demand(void **unused)
     check_coverage();
 }
 
-/* ---- the evaluator ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the evaluator ---------------------------------------------------------------------------------------------------- */
 
 static void test_expressions(void **unused)
 {

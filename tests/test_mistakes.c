@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 #include <math.h>
-#include <string.h>
 
 #include "cosweep/evaluate.h"
 #include "cosweep/lower.h"

@@ -25,104 +25,104 @@ enum collective_kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, ALL_TO_ALL };
 struct collective lower_collective(enum collective_kind kind, const struct group *group, double bytes,
                                    const struct fabric *fabric, int64_t sips, double wire_bytes[N_LEVELS]);
 
-/* ---- symbols and formulas: MODEL.md's letters with their values, and its equations as texts over them ----------------------- */
+/* ---- symbols and formulas: MODEL.md's letters with their values, and its equations as texts over them ----------------- */
 
 /* Every letter of MODEL.md.  X(name, of, dimension, section, meaning) */
-#define SYMBOLS(X)                                                                                                           \
-    X(L, MODEL, COUNT, "1", "layers")                                                                                        \
-    X(H, MODEL, COUNT, "1", "hidden width")                                                                                  \
-    X(hq, MODEL, COUNT, "1", "query heads")                                                                                  \
-    X(hkv, MODEL, COUNT, "1", "KV heads")                                                                                    \
-    X(dh, MODEL, COUNT, "1", "head dimension")                                                                               \
-    X(dv, MODEL, COUNT, "1", "value dimension of a head")                                                                    \
-    X(F, MODEL, COUNT, "1", "width of the dense FFN")                                                                        \
-    X(z, MODEL, COUNT, "1", "matrices before the nonlinearity: 2 if gated, else 1")                                          \
-    X(V, MODEL, COUNT, "1", "vocabulary")                                                                                    \
-    X(rq, MODEL, COUNT, "1", "MLA: rank of the queries")                                                                     \
-    X(rkv, MODEL, COUNT, "1", "MLA: rank of the latent that is cached")                                                      \
-    X(dn, MODEL, COUNT, "1", "MLA: dimension of a head without position")                                                    \
-    X(dr, MODEL, COUNT, "1", "MLA: rotary dimension of a head")                                                              \
-    X(E, MODEL, COUNT, "1", "experts")                                                                                       \
-    X(k, MODEL, COUNT, "1", "experts per token")                                                                             \
-    X(Fe, MODEL, COUNT, "1", "width of an expert")                                                                           \
-    X(Fs, MODEL, COUNT, "1", "width of all shared experts together")                                                         \
-    X(W, MODEL, COUNT, "1", "sliding window of this layer kind")                                                             \
-    X(T, SCENARIO, COUNT, "1", "new tokens per sequence")                                                                    \
-    X(P, SCENARIO, COUNT, "1", "cached tokens per sequence")                                                                 \
-    X(S, SCENARIO, COUNT, "1", "context: tokens that attention sees")                                                        \
-    X(isl, SCENARIO, COUNT, "1", "serve: prompt tokens")                                                                     \
-    X(osl, SCENARIO, COUNT, "1", "serve: answer tokens")                                                                     \
-    X(wb, SCENARIO, BYTES, "1", "bytes per weight")                                                                          \
-    X(kb, SCENARIO, BYTES, "1", "bytes per KV element")                                                                      \
-    X(ab, SCENARIO, BYTES, "1", "bytes per activation")                                                                      \
-    X(accepted, SCENARIO, NUMBER, "1", "tokens accepted per sequence and step")                                              \
-    X(factor, SCENARIO, NUMBER, "1", "MoE imbalance where it is given as a factor")                                          \
-    X(Pc, FABRIC, COUNT, "1", "PEs per cube")                                                                                \
-    X(Cs, FABRIC, COUNT, "1", "cubes per SIP")                                                                               \
-    X(tm, FABRIC, COUNT, "1", "GEMM tile: rows")                                                                             \
-    X(tn, FABRIC, COUNT, "1", "GEMM tile: output columns")                                                                   \
-    X(tk, FABRIC, COUNT, "1", "GEMM tile: reduction")                                                                        \
-    X(q_tile, FABRIC, COUNT, "1", "query rows per pass over the KV cache")                                                   \
-    X(tp, PLAN, COUNT, "1", "tensor parallelism")                                                                            \
-    X(cp, PLAN, COUNT, "1", "context parallelism")                                                                           \
-    X(pp, PLAN, COUNT, "1", "pipeline parallelism")                                                                          \
-    X(dp, PLAN, COUNT, "1", "data parallelism")                                                                              \
-    X(ep, PLAN, COUNT, "1", "expert parallelism")                                                                            \
-    X(batch, PLAN, COUNT, "1", "sequences per DP replica")                                                                   \
-    X(b, SIZES, COUNT, "5", "sequences per micro-batch")                                                                     \
-    X(m, SIZES, COUNT, "5", "micro-batches")                                                                                 \
-    X(N, SIZES, NUMBER, "5", "tokens a rank holds")                                                                          \
-    X(hg, SIZES, COUNT, "5", "query heads per KV head")                                                                      \
-    X(hq_, SIZES, COUNT, "5", "query heads of the fullest rank")                                                             \
-    X(hp, SIZES, COUNT, "5", "heads whose projections a rank holds")                                                         \
-    X(r, SIZES, COUNT, "5", "ranks that share a KV head")                                                                    \
-    X(q, SIZES, COUNT, "5", "TP ranks that split the sequence")                                                              \
-    X(kw, SIZES, NUMBER, "5", "cached elements per token")                                                                   \
-    X(qh, SIZES, COUNT, "5", "query heads a rank scores")                                                                    \
-    X(dqk, SIZES, NUMBER, "5", "dimensions of a score")                                                                      \
-    X(dpv, SIZES, NUMBER, "5", "dimensions of a weighted sum")                                                               \
-    X(A, SIZES, NUMBER, "5", "query-key pairs of a sequence on one rank")                                                    \
-    X(rows, SIZES, COUNT, "5", "KV rows a rank keeps of a sequence")                                                         \
-    X(met, SIZES, COUNT, "5", "KV rows a rank meets in one pass")                                                            \
-    X(passes, SIZES, COUNT, "5", "passes over the KV rows")                                                                  \
-    X(u, SIZES, NUMBER, "5", "reads of a KV row by heads that do not share one")                                             \
-    X(X, SIZES, NUMBER, "5", "rows that MLA expands")                                                                        \
-    X(D, SIZES, COUNT, "6", "ranks of the FFN group")                                                                        \
-    X(ns, SIZES, COUNT, "6", "ranks of it that hold different tokens")                                                       \
-    X(G, SIZES, NUMBER, "6", "tokens of the FFN group")                                                                      \
-    X(et, SIZES, NUMBER, "6", "ranks that share an expert")                                                                  \
-    X(load, SIZES, NUMBER, "6", "token-expert pairs per EP rank")                                                            \
-    X(i, SIZES, NUMBER, "6", "imbalance of the experts")                                                                     \
-    X(Ec, SIZES, COUNT, "6", "experts of the fullest rank")                                                                  \
-    X(Q, SIZES, NUMBER, "6", "pairs of the fullest rank on average")                                                         \
-    X(hot, SIZES, NUMBER, "6", "pairs of the slowest rank over Q")                                                           \
-    X(Ea, SIZES, NUMBER, "6", "experts that the slowest rank touches")                                                       \
-    X(Y, SIZES, NUMBER, "6", "distinct EP ranks a token goes to")                                                            \
-    X(Gs, SIZES, NUMBER, "6", "tokens a rank passes through shared experts")                                                 \
-    X(Fs_, SIZES, NUMBER, "6", "width of the shared experts on a rank")                                                      \
-    X(nl, SIZES, NUMBER, "7", "tokens that need logits")                                                                     \
-    X(Rg, RATES, FLOP_PER_S, "1", "GEMM rate of a PE in the compute format")                                                 \
-    X(Ra, RATES, FLOP_PER_S, "1", "attention rate of a PE, bf16")                                                            \
-    X(Rv, RATES, FLOP_PER_S, "1", "vector rate of a PE")                                                                     \
-    X(BW, RATES, BYTES_PER_S, "1", "HBM bandwidth of a PE")                                                                  \
-    X(b_0, RATES, BYTES_PER_S, "1", "PE link, per direction")                                                                \
-    X(b_1, RATES, BYTES_PER_S, "1", "D2D link, per direction")                                                               \
-    X(b_2, RATES, BYTES_PER_S, "1", "C2C link, per direction")                                                               \
-    X(a_0, RATES, SECONDS, "1", "PE link, per hop")                                                                          \
-    X(a_1, RATES, SECONDS, "1", "D2D link, per hop")                                                                         \
-    X(a_2, RATES, SECONDS, "1", "C2C link, per hop")                                                                         \
-    X(e_gemm, RATES, FRACTION, "1", "attainable share of the GEMM and vector rates")                                         \
-    X(e_attn, RATES, FRACTION, "1", "the same in attention")                                                                 \
-    X(e_hbm, RATES, FRACTION, "1", "attainable share of HBM bandwidth")                                                      \
-    X(e_kv, RATES, FRACTION, "1", "the same in attention")                                                                   \
-    X(e_link_0, RATES, FRACTION, "1", "attainable share of PE link bandwidth")                                               \
-    X(e_link_1, RATES, FRACTION, "1", "attainable share of D2D link bandwidth")                                              \
-    X(e_link_2, RATES, FRACTION, "1", "attainable share of C2C link bandwidth")                                              \
-    X(o_kernel, RATES, SECONDS, "1", "fixed time of a launched stage")                                                       \
-    X(o_attn, RATES, SECONDS, "1", "fixed time of an attention stage")                                                       \
-    X(o_coll_0, RATES, SECONDS, "1", "fixed time of a collective inside a cube")                                             \
-    X(o_coll_1, RATES, SECONDS, "1", "of one that spans cubes")                                                              \
-    X(o_coll_2, RATES, SECONDS, "1", "of one that spans SIPs")                                                               \
+#define SYMBOLS(X)                                                                                                          \
+    X(L, MODEL, COUNT, "1", "layers")                                                                                       \
+    X(H, MODEL, COUNT, "1", "hidden width")                                                                                 \
+    X(hq, MODEL, COUNT, "1", "query heads")                                                                                 \
+    X(hkv, MODEL, COUNT, "1", "KV heads")                                                                                   \
+    X(dh, MODEL, COUNT, "1", "head dimension")                                                                              \
+    X(dv, MODEL, COUNT, "1", "value dimension of a head")                                                                   \
+    X(F, MODEL, COUNT, "1", "width of the dense FFN")                                                                       \
+    X(z, MODEL, COUNT, "1", "matrices before the nonlinearity: 2 if gated, else 1")                                         \
+    X(V, MODEL, COUNT, "1", "vocabulary")                                                                                   \
+    X(rq, MODEL, COUNT, "1", "MLA: rank of the queries")                                                                    \
+    X(rkv, MODEL, COUNT, "1", "MLA: rank of the latent that is cached")                                                     \
+    X(dn, MODEL, COUNT, "1", "MLA: dimension of a head without position")                                                   \
+    X(dr, MODEL, COUNT, "1", "MLA: rotary dimension of a head")                                                             \
+    X(E, MODEL, COUNT, "1", "experts")                                                                                      \
+    X(k, MODEL, COUNT, "1", "experts per token")                                                                            \
+    X(Fe, MODEL, COUNT, "1", "width of an expert")                                                                          \
+    X(Fs, MODEL, COUNT, "1", "width of all shared experts together")                                                        \
+    X(W, MODEL, COUNT, "1", "sliding window of this layer kind")                                                            \
+    X(T, SCENARIO, COUNT, "1", "new tokens per sequence")                                                                   \
+    X(P, SCENARIO, COUNT, "1", "cached tokens per sequence")                                                                \
+    X(S, SCENARIO, COUNT, "1", "context: tokens that attention sees")                                                       \
+    X(isl, SCENARIO, COUNT, "1", "serve: prompt tokens")                                                                    \
+    X(osl, SCENARIO, COUNT, "1", "serve: answer tokens")                                                                    \
+    X(wb, SCENARIO, BYTES, "1", "bytes per weight")                                                                         \
+    X(kb, SCENARIO, BYTES, "1", "bytes per KV element")                                                                     \
+    X(ab, SCENARIO, BYTES, "1", "bytes per activation")                                                                     \
+    X(accepted, SCENARIO, NUMBER, "1", "tokens accepted per sequence and step")                                             \
+    X(factor, SCENARIO, NUMBER, "1", "MoE imbalance where it is given as a factor")                                         \
+    X(Pc, FABRIC, COUNT, "1", "PEs per cube")                                                                               \
+    X(Cs, FABRIC, COUNT, "1", "cubes per SIP")                                                                              \
+    X(tm, FABRIC, COUNT, "1", "GEMM tile: rows")                                                                            \
+    X(tn, FABRIC, COUNT, "1", "GEMM tile: output columns")                                                                  \
+    X(tk, FABRIC, COUNT, "1", "GEMM tile: reduction")                                                                       \
+    X(q_tile, FABRIC, COUNT, "1", "query rows per pass over the KV cache")                                                  \
+    X(tp, PLAN, COUNT, "1", "tensor parallelism")                                                                           \
+    X(cp, PLAN, COUNT, "1", "context parallelism")                                                                          \
+    X(pp, PLAN, COUNT, "1", "pipeline parallelism")                                                                         \
+    X(dp, PLAN, COUNT, "1", "data parallelism")                                                                             \
+    X(ep, PLAN, COUNT, "1", "expert parallelism")                                                                           \
+    X(batch, PLAN, COUNT, "1", "sequences per DP replica")                                                                  \
+    X(b, SIZES, COUNT, "5", "sequences per micro-batch")                                                                    \
+    X(m, SIZES, COUNT, "5", "micro-batches")                                                                                \
+    X(N, SIZES, NUMBER, "5", "tokens a rank holds")                                                                         \
+    X(hg, SIZES, COUNT, "5", "query heads per KV head")                                                                     \
+    X(hq_, SIZES, COUNT, "5", "query heads of the fullest rank")                                                            \
+    X(hp, SIZES, COUNT, "5", "heads whose projections a rank holds")                                                        \
+    X(r, SIZES, COUNT, "5", "ranks that share a KV head")                                                                   \
+    X(q, SIZES, COUNT, "5", "TP ranks that split the sequence")                                                             \
+    X(kw, SIZES, NUMBER, "5", "cached elements per token")                                                                  \
+    X(qh, SIZES, COUNT, "5", "query heads a rank scores")                                                                   \
+    X(dqk, SIZES, NUMBER, "5", "dimensions of a score")                                                                     \
+    X(dpv, SIZES, NUMBER, "5", "dimensions of a weighted sum")                                                              \
+    X(A, SIZES, NUMBER, "5", "query-key pairs of a sequence on one rank")                                                   \
+    X(rows, SIZES, COUNT, "5", "KV rows a rank keeps of a sequence")                                                        \
+    X(met, SIZES, COUNT, "5", "KV rows a rank meets in one pass")                                                           \
+    X(passes, SIZES, COUNT, "5", "passes over the KV rows")                                                                 \
+    X(u, SIZES, NUMBER, "5", "reads of a KV row by heads that do not share one")                                            \
+    X(X, SIZES, NUMBER, "5", "rows that MLA expands")                                                                       \
+    X(D, SIZES, COUNT, "6", "ranks of the FFN group")                                                                       \
+    X(ns, SIZES, COUNT, "6", "ranks of it that hold different tokens")                                                      \
+    X(G, SIZES, NUMBER, "6", "tokens of the FFN group")                                                                     \
+    X(et, SIZES, NUMBER, "6", "ranks that share an expert")                                                                 \
+    X(load, SIZES, NUMBER, "6", "token-expert pairs per EP rank")                                                           \
+    X(i, SIZES, NUMBER, "6", "imbalance of the experts")                                                                    \
+    X(Ec, SIZES, COUNT, "6", "experts of the fullest rank")                                                                 \
+    X(Q, SIZES, NUMBER, "6", "pairs of the fullest rank on average")                                                        \
+    X(hot, SIZES, NUMBER, "6", "pairs of the slowest rank over Q")                                                          \
+    X(Ea, SIZES, NUMBER, "6", "experts that the slowest rank touches")                                                      \
+    X(Y, SIZES, NUMBER, "6", "distinct EP ranks a token goes to")                                                           \
+    X(Gs, SIZES, NUMBER, "6", "tokens a rank passes through shared experts")                                                \
+    X(Fs_, SIZES, NUMBER, "6", "width of the shared experts on a rank")                                                     \
+    X(nl, SIZES, NUMBER, "7", "tokens that need logits")                                                                    \
+    X(Rg, RATES, FLOP_PER_S, "1", "GEMM rate of a PE in the compute format")                                                \
+    X(Ra, RATES, FLOP_PER_S, "1", "attention rate of a PE, bf16")                                                           \
+    X(Rv, RATES, FLOP_PER_S, "1", "vector rate of a PE")                                                                    \
+    X(BW, RATES, BYTES_PER_S, "1", "HBM bandwidth of a PE")                                                                 \
+    X(b_0, RATES, BYTES_PER_S, "1", "PE link, per direction")                                                               \
+    X(b_1, RATES, BYTES_PER_S, "1", "D2D link, per direction")                                                              \
+    X(b_2, RATES, BYTES_PER_S, "1", "C2C link, per direction")                                                              \
+    X(a_0, RATES, SECONDS, "1", "PE link, per hop")                                                                         \
+    X(a_1, RATES, SECONDS, "1", "D2D link, per hop")                                                                        \
+    X(a_2, RATES, SECONDS, "1", "C2C link, per hop")                                                                        \
+    X(e_gemm, RATES, FRACTION, "1", "attainable share of the GEMM and vector rates")                                        \
+    X(e_attn, RATES, FRACTION, "1", "the same in attention")                                                                \
+    X(e_hbm, RATES, FRACTION, "1", "attainable share of HBM bandwidth")                                                     \
+    X(e_kv, RATES, FRACTION, "1", "the same in attention")                                                                  \
+    X(e_link_0, RATES, FRACTION, "1", "attainable share of PE link bandwidth")                                              \
+    X(e_link_1, RATES, FRACTION, "1", "attainable share of D2D link bandwidth")                                             \
+    X(e_link_2, RATES, FRACTION, "1", "attainable share of C2C link bandwidth")                                             \
+    X(o_kernel, RATES, SECONDS, "1", "fixed time of a launched stage")                                                      \
+    X(o_attn, RATES, SECONDS, "1", "fixed time of an attention stage")                                                      \
+    X(o_coll_0, RATES, SECONDS, "1", "fixed time of a collective inside a cube")                                            \
+    X(o_coll_1, RATES, SECONDS, "1", "of one that spans cubes")                                                             \
+    X(o_coll_2, RATES, SECONDS, "1", "of one that spans SIPs")                                                              \
     X(o_step, RATES, SECONDS, "1", "fixed time of a forward pass")
 enum symbol {
 #define X(name, ...) SYMBOL_##name,
@@ -131,8 +131,8 @@ enum symbol {
         N_SYMBOLS
 };
 /* What symbols belong to.  X(code, heading) */
-#define SYMBOL_OWNERS(X)                                                                                                     \
-    X(MODEL, "model") X(SCENARIO, "scenario") X(FABRIC, "structure of the machine") X(PLAN, "plan")                          \
+#define SYMBOL_OWNERS(X)                                                                                                    \
+    X(MODEL, "model") X(SCENARIO, "scenario") X(FABRIC, "structure of the machine") X(PLAN, "plan")                         \
     X(SIZES, "sizes on one rank") X(RATES, "rates of the machine")
 enum symbol_owner {
 #define X(code, heading) OF_##code,
@@ -151,13 +151,13 @@ struct symbol_facts {
 extern const struct symbol_facts symbol_facts[N_SYMBOLS];
 
 /* What decides which form of an equation holds.  The first is true of every candidate. */
-#define TRAITS(X)                                                                                                            \
-    X(ALWAYS) X(DECODE) X(PREFILL) X(SERVE) X(NOT_PREFILL)                                                                   \
-    X(MLA) X(NOT_MLA) X(QUERY_RANK) X(FULL_QUERIES)                                                                          \
-    X(REPLICATE) X(SPLIT_DIM) X(SPLIT_SEQ) X(SPLIT) X(KV_MODES) X(TP_COVERS_KV) X(KV_COVERS_TP)                              \
-    X(ATTENTION_TP) X(ATTENTION_TP_CP) X(RING_KV) X(RING_Q) X(REUSED) X(REREAD)                                              \
-    X(GLOBAL) X(WINDOWED) X(GROWING) X(CROSSING) X(SATURATED)                                                                \
-    X(FFN_TP) X(FFN_TP_CP) X(FFN_TP_CP_DP) X(DENSE) X(MOE) X(SHARED)                                                         \
+#define TRAITS(X)                                                                                                           \
+    X(ALWAYS) X(DECODE) X(PREFILL) X(SERVE) X(NOT_PREFILL)                                                                  \
+    X(MLA) X(NOT_MLA) X(QUERY_RANK) X(FULL_QUERIES)                                                                         \
+    X(REPLICATE) X(SPLIT_DIM) X(SPLIT_SEQ) X(SPLIT) X(KV_MODES) X(TP_COVERS_KV) X(KV_COVERS_TP)                             \
+    X(ATTENTION_TP) X(ATTENTION_TP_CP) X(RING_KV) X(RING_Q) X(REUSED) X(REREAD)                                             \
+    X(GLOBAL) X(WINDOWED) X(GROWING) X(CROSSING) X(SATURATED)                                                               \
+    X(FFN_TP) X(FFN_TP_CP) X(FFN_TP_CP_DP) X(DENSE) X(MOE) X(SHARED)                                                        \
     X(ALLGATHER) X(ALLTOALL) X(ONE_EP) X(MANY_EP) X(EVEN) X(RANDOM) X(FACTOR)
 enum trait {
 #define X(code) TRAIT_##code,
@@ -168,15 +168,15 @@ enum trait {
 enum { MAX_CONDITIONS = 3 };
 
 /* Ranks that exchange.  X(code, meaning) */
-#define EXCHANGE_RANKS(X)                                                                                                    \
-    X(TP, "TP")                                                                                                              \
-    X(CP, "CP")                                                                                                              \
-    X(PP, "PP")                                                                                                              \
-    X(ATTENTION, "the ranks of the output projection")                                                                       \
-    X(KV_SHARERS, "the TP ranks that share a KV head")                                                                       \
-    X(FFN_SHARDED, "the FFN ranks that hold different tokens")                                                               \
-    X(FFN_REPLICATED, "the FFN ranks that hold the same tokens")                                                             \
-    X(EXPERT_PARALLEL, "EP")                                                                                                 \
+#define EXCHANGE_RANKS(X)                                                                                                   \
+    X(TP, "TP")                                                                                                             \
+    X(CP, "CP")                                                                                                             \
+    X(PP, "PP")                                                                                                             \
+    X(ATTENTION, "the ranks of the output projection")                                                                      \
+    X(KV_SHARERS, "the TP ranks that share a KV head")                                                                      \
+    X(FFN_SHARDED, "the FFN ranks that hold different tokens")                                                              \
+    X(FFN_REPLICATED, "the FFN ranks that hold the same tokens")                                                            \
+    X(EXPERT_PARALLEL, "EP")                                                                                                \
     X(EXPERT_TP, "the ranks that share an expert")
 enum exchange_ranks {
 #define X(code, ...) OVER_##code,

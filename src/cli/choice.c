@@ -31,7 +31,8 @@ static int study_of_result(struct study *study, candidate_id *id, const struct c
     const struct result_scenario *const rows = &result.scenario[scenario];
     if (choice->row >= rows->n_rows)
         return error_add(errors, STATUS_INPUT, choice->source, 0, "--row %" PRId64 " is beyond the %" PRId64
-                         " rows of scenario %s; give 0 to %" PRId64, choice->row, rows->n_rows, rows->name, rows->n_rows - 1);
+                         " rows of scenario %s; give 0 to %" PRId64, choice->row, rows->n_rows, rows->name,
+                         rows->n_rows - 1);
     *id = rows->row[choice->row].id;
     return 0;
 }
@@ -43,7 +44,8 @@ int choice_read(struct candidate *candidate, struct study *study, const struct c
     if (result_is(choice->source)) {
         if (study_of_result(study, &id, choice, arena, errors) != 0) return -1;
     } else if (choice->row >= 0) {
-        return error_add(errors, STATUS_INPUT, choice->source, 0, "--row needs a result file; give one, or --plan and --hardware");
+        return error_add(errors, STATUS_INPUT, choice->source, 0,
+                         "--row needs a result file; give one, or --plan and --hardware");
     } else if (study_read(study, choice->source, choice->sets.text, choice->sets.n, arena, errors) != 0) {
         return -1;
     }

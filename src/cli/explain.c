@@ -1,4 +1,5 @@
-/* cosweep explain: why one candidate takes what it takes: the first of a study with knobs overridden, or a row of a result. */
+/* cosweep explain: why one candidate takes what it takes: the first of a study with knobs overridden, or a row of a
+ * result. */
 #include "cli/formulas.h"
 
 static struct {

@@ -64,7 +64,8 @@ struct roofline formulas_roofline(const struct formulas *formulas, const struct 
     const bool attention = stage_engine[row->stage] == ENGINE_ATTENTION;
     const double efficiency = v[attention ? SYMBOL_e_attn : SYMBOL_e_gemm];
     struct roofline roofline = {
-        .term_s = {row->flop / (v[attention ? SYMBOL_Ra : SYMBOL_Rg] * efficiency), row->vector_flop / (v[SYMBOL_Rv] * efficiency),
+        .term_s = {row->flop / (v[attention ? SYMBOL_Ra : SYMBOL_Rg] * efficiency),
+                   row->vector_flop / (v[SYMBOL_Rv] * efficiency),
                    row->hbm_bytes / (v[SYMBOL_BW] * v[attention ? SYMBOL_e_kv : SYMBOL_e_hbm])},
         .fixed_s = !stage_launches[row->stage] ? 0.0 : v[attention ? SYMBOL_o_attn : SYMBOL_o_kernel],
     };
@@ -73,7 +74,7 @@ struct roofline formulas_roofline(const struct formulas *formulas, const struct 
     return roofline;
 }
 
-/* ---- exchanges --------------------------------------------------------------------------------------------------------------- */
+/* ---- exchanges -------------------------------------------------------------------------------------------------------- */
 
 const char *exchange_kind_name(const struct exchange *exchange)
 {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- symbols ----------------------------------------------------------------------------------------------------------------- */
+/* ---- symbols ---------------------------------------------------------------------------------------------------------- */
 
 static bool differs(double a, double b)
 {
@@ -35,7 +35,7 @@ static void sizes_print(FILE *to, const struct formulas *formulas, int kind)
     table_free(&table);
 }
 
-/* ---- one stage ---------------------------------------------------------------------------------------------------------------- */
+/* ---- one stage -------------------------------------------------------------------------------------------------------- */
 
 static void terms_print(FILE *to, const struct symbols *symbols, enum stage stage, enum quantity quantity)
 {
@@ -66,8 +66,8 @@ static void leg_print(FILE *to, const struct exchange_walk *walk, int level, con
         n += bytes[i] > 0.0;
         if (term_s[i] > longest_s) longest_s = term_s[i], slowest = i;
     }
-    fprintf(to, "      %s links, %" PRId64 " nodes: %g*a_%d + %s", link_name[level], walk->group->span[level], leg->hops, level,
-            n > 1 ? "max(" : "");
+    fprintf(to, "      %s links, %" PRId64 " nodes: %g*a_%d + %s", link_name[level], walk->group->span[level], leg->hops,
+            level, n > 1 ? "max(" : "");
     for (int i = 0, shown = 0; i < N_LEVELS; i++) {
         if (bytes[i] <= 0.0) continue;
         fprintf(to, "%s%s%s/(b_%d*e_link_%d)%s", shown++ ? ", " : "", n > 1 && i == slowest ? "[" : "",
@@ -134,7 +134,7 @@ static void time_print(FILE *to, const struct formulas *formulas, const struct s
     fprintf(to, " = %s\n", unit_format(text, time->time_s, DIM_SECONDS));
 }
 
-/* ---- all stages --------------------------------------------------------------------------------------------------------------- */
+/* ---- all stages ------------------------------------------------------------------------------------------------------- */
 
 /* Whether the same equations hold in two rows of a stage; the first term and exchange tell the variants apart. */
 static bool equations_equal(const struct formulas *formulas, const struct stage_row *a, const struct stage_row *b)
@@ -202,7 +202,8 @@ void formulas_print(FILE *to, const struct answer *answer)
         if (is_shown_before(&formulas, r)) continue;
         const struct stage_row *const row = &demand->row[r];
         stage_heading(to, &formulas, r);
-        for (int q = 0; q < N_QUANTITIES; q++) terms_print(to, formulas_symbols(&formulas, row), row->stage, (enum quantity)q);
+        for (int q = 0; q < N_QUANTITIES; q++)
+            terms_print(to, formulas_symbols(&formulas, row), row->stage, (enum quantity)q);
         exchanges_print(to, &formulas, row);
         time_print(to, &formulas, row, &answer->explanation.stage[r]);
     }

@@ -11,11 +11,11 @@
 /* A GEMM of n x inner x columns, or `count` of them: FLOP and HBM bytes.  Sizes that are sums come in parentheses. */
 #define GEMM_FLOP(n, inner, columns) "2*up(" n ",tm)*up(" inner ",tk)*up(" columns ",tn)"
 #define GEMM_BYTES(n, inner, columns) inner "*" columns "*wb+" n "*(" inner "+" columns ")*ab"
-#define GEMM(stage, when, label, n, inner, columns)                                                                          \
-    {STAGE_##stage, QUANTITY_FLOP, when, label, GEMM_FLOP(n, inner, columns)},                                               \
+#define GEMM(stage, when, label, n, inner, columns)                                                                         \
+    {STAGE_##stage, QUANTITY_FLOP, when, label, GEMM_FLOP(n, inner, columns)},                                              \
     {STAGE_##stage, QUANTITY_HBM_BYTES, when, label, GEMM_BYTES(n, inner, columns)}
-#define GEMMS(stage, when, label, count, n, inner, columns)                                                                  \
-    {STAGE_##stage, QUANTITY_FLOP, when, label, count "*" GEMM_FLOP(n, inner, columns)},                                     \
+#define GEMMS(stage, when, label, count, n, inner, columns)                                                                 \
+    {STAGE_##stage, QUANTITY_FLOP, when, label, count "*" GEMM_FLOP(n, inner, columns)},                                    \
     {STAGE_##stage, QUANTITY_HBM_BYTES, when, label, count "*(" GEMM_BYTES(n, inner, columns) ")"}
 #define VECTOR(stage, when, label, text) {STAGE_##stage, QUANTITY_VECTOR_FLOP, when, label, text}
 #define BYTES(stage, when, label, text) {STAGE_##stage, QUANTITY_HBM_BYTES, when, label, text}
@@ -89,9 +89,9 @@ static const struct formula formulas[] = {
 };
 
 /* The two exchanges of an all-to-all dispatch, which `combine` does again. */
-#define EXPERTS_ALL_TO_ALL(stage)                                                                                            \
-    {STAGE_##stage, IF(TRAIT_ALLTOALL), false, ALL_TO_ALL, OVER_EXPERT_PARALLEL, "tokens to experts",                        \
-     "max(1,i*G/D)*Y*H*ab"},                                                                                                 \
+#define EXPERTS_ALL_TO_ALL(stage)                                                                                           \
+    {STAGE_##stage, IF(TRAIT_ALLTOALL), false, ALL_TO_ALL, OVER_EXPERT_PARALLEL, "tokens to experts",                       \
+     "max(1,i*G/D)*Y*H*ab"},                                                                                                \
     {STAGE_##stage, IF(TRAIT_ALLTOALL), false, ALL_GATHER, OVER_EXPERT_TP, "among the ranks of an expert", "i*G*Y/ep*H*ab"}
 
 static const struct exchange exchanges[] = {
