@@ -112,6 +112,8 @@ struct slice {
 };
 /* step_s[n] of a slice. */
 void evaluate_step(double *step_s, const struct slice *slice);
+/* The step of one machine, row i of work and j of wire: the same bits as in a slice. */
+double evaluate_pair(const struct demand *demand, const struct times *times, int i, int j);
 /* One metric of a slice with store row k: out[n], from its step_s[n]. */
 void evaluate_metric(double *out, enum metric metric, const struct slice *slice, int k, const double *step_s);
 /* Whether the demand fits store row k (MODEL section 8). */
@@ -156,6 +158,7 @@ struct explanation {
     double step_s, layers_s, edges_s, hop_s;
     struct stage_time stage[MAX_STAGE_ROWS]; /* as demand->row */
     double metric[N_METRICS];
+    double share[N_BOUNDS]; /* of the step, by what it is bound by: the elasticities of MODEL section 10; they sum to 1 */
     bool fits; /* memory only; limits are the study's */
 };
 /* Everything about one demand on one machine. */

@@ -112,6 +112,38 @@ enum { N_ROW_COLUMNS = 2 + N_KNOBS + N_METRICS + 4 };
 const struct row_column *row_column(int i);
 double row_value(const struct result_row *row, const struct row_column *column);
 
+/* What a scenario keeps besides its Pareto set; counts are 0 and pointers NULL where it was not asked for. */
+struct main_effect { /* of one knob on ln latency, per value (MODEL section 10); n 0: the knob is not swept */
+    int n;
+    const double *value;                  /* [n], base units */
+    int64_t *count;                       /* [n] feasible candidates */
+    double *min_s, *mean_ln, *variance_ln; /* [n]; NaN where count = 0 */
+    double variance_share;                /* of the variance of ln latency that the knob alone explains */
+};
+struct result_histogram {
+    enum metric metric[2];
+    int n[2];          /* bins of each, trimmed to what is occupied */
+    double *edge[2];   /* [n + 1] */
+    int64_t *count;    /* [n[0]][n[1]], row-major */
+};
+struct result_sample {
+    int64_t n;
+    candidate_id *id;          /* [n], ascending */
+    double *metric[N_METRICS]; /* [n] each */
+};
+enum { N_DOUBLED = 7 };
+extern const enum hardware_knob doubled_knob[N_DOUBLED];
+struct result_doubling { /* latency before over latency after; [n_rows][N_DOUBLED], row-major */
+    double *plan_kept, *plan_chosen;
+    candidate_id *chosen_id; /* the plan chosen, on the row's own machine */
+};
+struct result_curve { /* [n_rows][n], row-major */
+    int n;
+    double *value;                     /* [n] of the plan knob */
+    double *latency_s, *memory_bytes;  /* NaN where refused before `memory` */
+    int32_t *reason;                   /* enum reason */
+};
+
 struct result_scenario {
     char name[NAME_CHARS], model[NAME_CHARS], phase[16];
     char warnings[MESSAGE_CHARS];
@@ -119,8 +151,32 @@ struct result_scenario {
     int64_t n_refused[MAX_REASONS];
     int64_t n_rows;
     struct result_row *row; /* sorted by the objectives */
+    struct main_effect effect[N_KNOBS];
+    int n_histograms;
+    struct result_histogram histogram[MAX_HISTOGRAMS];
+    struct result_sample sample;
+    struct result_doubling doubling;
+    double *elasticity;                 /* [n_rows][N_BOUNDS], row-major: share of the step, sums to 1 */
+    struct result_curve curve[N_CURVES]; /* of curve_knob[c] */
     int64_t best;           /* row of the lowest latency, -1 = no rows */
 };
+/* The joint front (DESIGN section 2, `joint`): machines on which every scenario takes its own best plan. */
+struct joint_row {
+    struct hardware hardware;
+    double mean;                              /* weighted geometric mean of the joint metric */
+    double against[MAX_OBJECTIVES - 1];
+    struct result_row *choice;                /* [n_scenarios]: the plan each scenario takes, with all its numbers */
+};
+struct result_joint {
+    int64_t n_rows;
+    struct joint_row *row;
+};
+/* A round of two_stage. */
+struct result_round {
+    int64_t n_machines, n_rows; /* machines of the grid, rows of all fronts */
+    double hypervolume;         /* of all fronts, in units of the first round's box, mean over scenarios */
+};
+
 struct performance {
     double wall_s, sweep_s, reduce_s, candidates_per_s, imbalance;
     int n_ranks, n_threads;
@@ -135,6 +191,10 @@ struct result {
     struct limit limit[MAX_LIMITS];
     int n_scenarios;
     struct result_scenario *scenario;
+    struct joint joint_asked;
+    struct result_joint joint;
+    int n_rounds; /* of two_stage; 0 otherwise */
+    struct result_round *round;
     struct performance performance;
 };
 /* Write beside `path`, close, sync, rename.  On failure the old file stays and the temporary is gone.  Returns 0 or -1. */

@@ -95,14 +95,34 @@ static void explain_row(struct stage_time *out, const struct demand *demand, con
         if (out->part_s[b] > out->part_s[out->bound]) out->bound = (enum bound)b;
 }
 
-static double pipeline_hop_s(const struct demand *demand, const struct rates *r)
+static double split_pipeline_hop(double part_s[N_BOUNDS], const struct demand *demand, const struct rates *r)
 {
-    double hop_s, unused[N_BOUNDS] = {0.0};
+    double hop_s;
     const int level = slowest_level(&demand->pipeline_hop, r, &hop_s);
-    if (level >= 0) hop_s += r->collective_s[demand->pipeline_hop.top];
+    if (level >= 0) {
+        const double fixed_s = r->collective_s[demand->pipeline_hop.top];
+        split_leg(part_s, &demand->pipeline_hop.leg[level], level, r, 1.0);
+        part_s[BOUND_OVERHEAD] += fixed_s;
+        hop_s += fixed_s;
+    }
     if (demand->pipeline_collective >= 0)
-        hop_s += split_collective(unused, &demand->collective[demand->pipeline_collective], r);
+        hop_s += split_collective(part_s, &demand->collective[demand->pipeline_collective], r);
     return hop_s;
+}
+
+/* A step is its largest form, a form the weighted sum of its parts: so are the seconds that each bound is answerable for. */
+static void share_step(struct explanation *out, const struct demand *demand, const struct times *times, double step_overhead_s,
+                       const double hop_part_s[N_BOUNDS])
+{
+    int largest = 0;
+    for (int f = 1; f < demand->n_forms; f++)
+        if (times->work_s[f][0] + times->wire_s[f][0] > times->work_s[largest][0] + times->wire_s[largest][0]) largest = f;
+    const double *const weight = demand->form[largest];
+    for (int b = 0; b < N_BOUNDS; b++) {
+        double bound_s = weight[PART_HOP] * hop_part_s[b] + (b == BOUND_OVERHEAD ? step_overhead_s : 0.0);
+        for (int i = 0; i < demand->n_rows; i++) bound_s += weight[demand->row[i].part] * out->stage[i].part_s[b];
+        out->share[b] = bound_s / out->step_s;
+    }
 }
 
 void explain_candidate(struct explanation *out, const struct demand *demand, const struct hardware *hardware,
@@ -137,6 +157,8 @@ void explain_candidate(struct explanation *out, const struct demand *demand, con
         if (row->part < MAX_KINDS) out->layers_s += demand->kind[row->part].n_layers * out->stage[i].time_s;
         else out->edges_s += out->stage[i].time_s;
     }
-    out->hop_s = pipeline_hop_s(demand, &r);
+    double hop_part_s[N_BOUNDS] = {0.0};
+    out->hop_s = split_pipeline_hop(hop_part_s, demand, &r);
+    share_step(out, demand, &times, work.step_s[0], hop_part_s);
     arena_free(&arena);
 }

@@ -59,6 +59,20 @@ SIMD_CLONES void evaluate_step(double *restrict step_s, const struct slice *slic
     }
 }
 
+double evaluate_pair(const struct demand *demand, const struct times *times, int i, int j)
+{
+    double step_s = 0.0;
+    for (int f = 0; f < demand->n_forms; f++) {
+        double form_s = times->work_s[f][i] + times->wire_s[f][j];
+        for (int k = 0; k < demand->n_kinds; k++) {
+            const double weight = demand->form[f][k] * demand->ring[k].n_hops;
+            if (weight != 0.0) form_s += weight * exposed_s(times->chunk_s[k][i], times->hop_s[k][j]);
+        }
+        step_s = larger(step_s, form_s);
+    }
+    return step_s;
+}
+
 /* ---- metrics ------------------------------------------------------------------------------------------------------------- */
 
 INLINE void fill(double *restrict out, int n, double value)

@@ -5,9 +5,9 @@
  * every row it stores. */
 #define _POSIX_C_SOURCE 200809L
 #include "cosweep/run.h"
+#include "keep.h"
 #include "progress.h"
 #include "provenance.h"
-#include "sweep.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,10 +139,11 @@ static void sweep_scenario(struct outcome *outcome, struct sweep *sweep, const s
 
 /* ---- the result ------------------------------------------------------------------------------------------------------------------ */
 
-static void fill_scenario(struct result_scenario *out, const struct study *study, int index, const struct outcome *outcome,
+static void fill_scenario(struct result_scenario *out, const struct sweep *sweep, const struct outcome *outcome,
                           struct arena *arena)
 {
-    const struct scenario *const scenario = &study->scenario[index];
+    const struct study *const study = sweep->study;
+    const struct scenario *const scenario = sweep->scenario;
     const struct pareto *const pareto = &outcome->pareto;
     snprintf(out->name, sizeof out->name, "%s", scenario->name);
     snprintf(out->model, sizeof out->model, "%s", scenario->model.name);
@@ -163,6 +164,22 @@ static void fill_scenario(struct result_scenario *out, const struct study *study
     out->best = pareto->n > 0 ? 0 : -1;
     for (int64_t i = 1; i < pareto->n; i++)
         if (out->row[i].metric[METRIC_LATENCY] < out->row[out->best].metric[METRIC_LATENCY]) out->best = i;
+    keep_population(out, sweep, outcome, arena);
+    if (study->sensitivity.elasticity) keep_elasticities(out, sweep, arena);
+    keep_curves(out, sweep, arena);
+}
+
+/* The ids of the Pareto set, which rank 0 knows, to all; freed by the caller. */
+static candidate_id *share_rows(const struct pareto *pareto, int64_t *n_rows)
+{
+    size_t bytes = (size_t)pareto->n * sizeof(candidate_id);
+    candidate_id *const mine = malloc(bytes + 1);
+    if (!mine) abort();
+    for (int64_t i = 0; i < pareto->n; i++) mine[i] = pareto->point[i].id;
+    candidate_id *const all = ranks_share(mine, &bytes);
+    free(mine);
+    *n_rows = (int64_t)(bytes / sizeof *all);
+    return all;
 }
 
 static void fill_study(struct result *result, const struct study *study, struct arena *arena)
@@ -215,7 +232,14 @@ int run_study(struct result *result, const struct study *study, const struct run
         busy_s += collect_busy(this_busy_s, ranks);
         const double swept_s = clock_s();
         collect(&outcome, ranks);
-        if (ranks.rank == 0) fill_scenario(&result->scenario[i], study, i, &outcome, arena);
+        if (ranks.rank == 0) fill_scenario(&result->scenario[i], &sweep, &outcome, arena);
+        if (study->sensitivity.doubling) {
+            struct result_doubling none, *const doubling = ranks.rank == 0 ? &result->scenario[i].doubling : &none;
+            int64_t n_rows;
+            candidate_id *const rows = share_rows(&outcome.pareto, &n_rows);
+            keep_doubling(doubling, &sweep, rows, n_rows, ranks, arena);
+            free(rows);
+        }
         evaluated += (double)outcome.n_evaluated;
         sweep_s += swept_s - from_s;
         reduce_s += clock_s() - swept_s;
