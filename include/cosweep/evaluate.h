@@ -116,6 +116,9 @@ void evaluate_step(double *step_s, const struct slice *slice);
 double evaluate_pair(const struct demand *demand, const struct times *times, int i, int j);
 /* One metric of a slice with store row k: out[n], from its step_s[n]. */
 void evaluate_metric(double *out, enum metric metric, const struct slice *slice, int k, const double *step_s);
+/* Cost of what a demand allocates, of rows i, j and k of the tables; needs only lower_allocation's members. */
+double evaluate_cost(const struct demand *demand, const struct work_rates *work, int i, const struct wire_rates *wire, int j,
+                     const struct store_rates *store, int k);
 /* Whether the demand fits store row k (MODEL section 8). */
 bool evaluate_fits(const struct demand *demand, const struct store_rates *store, int k);
 

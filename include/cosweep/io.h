@@ -73,6 +73,9 @@ int study_read(struct study *study, const char *path, const char *const *sets, i
 /* The same from text, as a result keeps it; `name` stands for the file in messages. */
 int study_parse(struct study *study, const char *text, const char *name, struct arena *arena, struct errors *errors);
 
+/* Derive sizes, effective text and hash again after axes have changed.  Returns 0 or -1. */
+int study_restate(struct study *study, struct arena *arena, struct errors *errors);
+
 /* One candidate (a line of `evaluate`, or a study narrowed to scalars): all knobs scalar. */
 struct candidate {
     struct scenario scenario;
@@ -174,7 +177,7 @@ struct result_joint {
 /* A round of two_stage. */
 struct result_round {
     int64_t n_machines, n_rows; /* machines of the grid, rows of all fronts */
-    double hypervolume;         /* of all fronts, in units of the first round's box, mean over scenarios */
+    double movement;            /* the largest factor, less 1, by which a row is better than every row of the round before */
 };
 
 struct performance {

@@ -20,6 +20,9 @@ void lower_set_fabric(struct lowering *lowering, const struct fabric *fabric);
 /* Fill `demand` for a pinned plan that plan_check accepts.  About 7 kB written, nothing allocated. */
 void lower_plan(struct demand *demand, struct lowering *lowering, const struct plan *plan);
 
+/* Only what is allocated: used, pes, cubes, sips and ports of `demand` (MODEL sections 3 and 9). */
+void lower_allocation(struct demand *demand, const struct layout *layout, const struct fabric *fabric);
+
 /* Time coefficients of one collective over `group` of `bytes` (MODEL section 4).  Public for tests and explain. */
 enum collective_kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, ALL_TO_ALL };
 struct collective lower_collective(enum collective_kind kind, const struct group *group, double bytes,

@@ -21,6 +21,14 @@ bool evaluate_fits(const struct demand *demand, const struct store_rates *store,
     return memory_bytes(demand) <= store->usable_bytes[k];
 }
 
+double evaluate_cost(const struct demand *demand, const struct work_rates *work, int i, const struct wire_rates *wire, int j,
+                     const struct store_rates *store, int k)
+{
+    const double wires = wire_cost(demand, wire->pe_port_cost[j], wire->cube_cost[j], wire->d2d_port_cost[j], wire->sip_cost[j],
+                                   wire->c2c_port_cost[j]);
+    return machine_cost(demand, work->cost_per_pe[i], wires, store->cost_per_pe[k]);
+}
+
 /* ---- steps --------------------------------------------------------------------------------------------------------------- */
 
 enum { CHUNK = 256 }; /* machines whose forms fit the first-level cache together */

@@ -216,3 +216,10 @@ int study_parse(struct study *study, const char *text, const char *name, struct 
     struct node *const root = tree_parse(text, strlen(text), name, 1, arena, errors);
     return root ? study_from_tree(study, root, &reader, 0) : -1;
 }
+
+int study_restate(struct study *study, struct arena *arena, struct errors *errors)
+{
+    if (space_finish(&study->space, errors, study->name) != 0)
+        return -1;
+    return effective_write(study, arena, errors);
+}

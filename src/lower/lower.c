@@ -301,6 +301,17 @@ void lower_set_fabric(struct lowering *lowering, const struct fabric *fabric)
     lowering->fabric = *fabric;
 }
 
+void lower_allocation(struct demand *demand, const struct layout *layout, const struct fabric *fabric)
+{
+    demand->used = layout->used;
+    demand->pes = layout->pes;
+    demand->cubes = layout->cubes;
+    demand->sips = layout->sips;
+    demand->ports[0] = paid_ports(fabric->topology[0], fabric->pes_per_cube);
+    demand->ports[1] = paid_ports(fabric->topology[1], fabric->cubes_per_sip);
+    demand->ports[2] = paid_ports(fabric->topology[2], layout->sips);
+}
+
 void lower_plan(struct demand *demand, struct lowering *lowering, const struct plan *plan)
 {
     const struct scenario *const scenario = lowering->scenario;
@@ -316,11 +327,5 @@ void lower_plan(struct demand *demand, struct lowering *lowering, const struct p
     lower_own(demand, lowering, plan);
     demand->tokens = (double)(plan->batch * plan->dp) * (s.prefill ? (double)scenario->new_tokens : scenario->accepted_tokens);
     demand->latency_per_step = s.prefill ? 1.0 : 1.0 / scenario->accepted_tokens;
-    demand->used = s.layout.used;
-    demand->pes = s.layout.pes;
-    demand->cubes = s.layout.cubes;
-    demand->sips = s.layout.sips;
-    demand->ports[0] = paid_ports(fabric->topology[0], fabric->pes_per_cube);
-    demand->ports[1] = paid_ports(fabric->topology[1], fabric->cubes_per_sip);
-    demand->ports[2] = paid_ports(fabric->topology[2], s.layout.sips);
+    lower_allocation(demand, &s.layout, fabric);
 }

@@ -1,141 +1,15 @@
-/* A study over ranks and threads.
- *
- * Work units go round the ranks like cards (unit u to rank u mod n), and within a rank to whichever thread is free.  No
- * reducer depends on the order, so the result does not depend on ranks or threads.  Rank 0 collects and looks once more at
- * every row it stores. */
+/* A study: its scenarios one after the other, what is asked of their Pareto sets, the joint front, and the rounds of
+ * two_stage.  Rank 0 collects and looks once more at every row it stores. */
 #define _POSIX_C_SOURCE 200809L
 #include "cosweep/run.h"
+#include "joint.h"
 #include "keep.h"
-#include "progress.h"
 #include "provenance.h"
+#include "rounds.h"
+#include "units.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- one scenario on this rank ------------------------------------------------------------------------------------------------ */
-
-typedef void unit_work(struct worker *worker, struct outcome *outcome, int64_t unit);
-
-/* Every unit of this rank by `work` into `outcome`; adds to *busy_s what the threads spent. */
-static void sweep_units(struct outcome *outcome, const struct sweep *sweep, const struct outcome_options *keeps, unit_work *work,
-                        struct meter *meter, struct ranks ranks, double *busy_s)
-{
-    const int64_t n_mine = (sweep->units.n - ranks.rank + ranks.n - 1) / ranks.n;
-    int64_t next = 0, done = 0, covered = 0;
-#pragma omp parallel
-    {
-        struct worker *const worker = malloc(sizeof *worker);
-        struct outcome mine;
-        if (!worker) abort();
-        worker_init(worker, sweep);
-        outcome_init(&mine, keeps);
-        const double start_s = clock_s();
-        for (;;) {
-            int64_t turn, finished, candidates;
-            const int64_t before = mine.n_distinct;
-#pragma omp atomic capture
-            turn = next++;
-            if (turn >= n_mine) break;
-            work(worker, &mine, ranks.rank + turn * ranks.n);
-#pragma omp atomic capture
-            finished = ++done;
-#pragma omp atomic capture
-            candidates = covered += mine.n_distinct - before;
-            if (omp_get_thread_num() == 0) meter_show(meter, finished, n_mine, (double)candidates * ranks.n);
-        }
-        const double spent_s = clock_s() - start_s;
-#pragma omp critical
-        {
-            outcome_merge(outcome, &mine);
-            *busy_s += spent_s;
-        }
-        outcome_free(&mine);
-        worker_free(worker);
-        free(worker);
-    }
-    pareto_finish(&outcome->pareto);
-}
-
-/* ---- ranks to rank 0, and back ------------------------------------------------------------------------------------------------- */
-
-/* An outcome's parts in the order they travel. */
-static void send_outcome(const struct outcome *outcome)
-{
-    const size_t bins = (size_t)HISTOGRAM_BINS * HISTOGRAM_BINS * sizeof *outcome->histogram[0].count;
-    ranks_send(outcome, sizeof *outcome);
-    ranks_send(outcome->pareto.point, (size_t)outcome->pareto.n * sizeof *outcome->pareto.point);
-    ranks_send(outcome->effects.all, (size_t)outcome->effects.n_all * sizeof *outcome->effects.all);
-    for (int h = 0; h < outcome->n_histograms; h++) ranks_send(outcome->histogram[h].count, bins);
-    ranks_send(outcome->sample.draw, (size_t)outcome->sample.n * sizeof *outcome->sample.draw);
-}
-
-/* Add what rank `from` sends.  The pointers inside the struct it sends mean nothing here: its parts follow. */
-static void receive_outcome(struct outcome *outcome, int from)
-{
-    size_t bytes;
-    struct outcome *const theirs = ranks_receive(from, &bytes);
-    struct point *const point = ranks_receive(from, &bytes);
-    const int64_t n_points = theirs->pareto.n;
-    pareto_init(&theirs->pareto, outcome->pareto.n_objectives);
-    for (int64_t i = 0; i < n_points; i++) pareto_add(&theirs->pareto, &point[i]);
-    theirs->effects.all = ranks_receive(from, &bytes);
-    for (int h = 0; h < theirs->n_histograms; h++) theirs->histogram[h].count = ranks_receive(from, &bytes);
-    theirs->sample.draw = ranks_receive(from, &bytes);
-    outcome_merge(outcome, theirs);
-    outcome_free(theirs);
-    free(theirs);
-    free(point);
-}
-
-static void collect(struct outcome *outcome, const struct ranks ranks)
-{
-    if (ranks.rank != 0) {
-        send_outcome(outcome);
-        return;
-    }
-    for (int from = 1; from < ranks.n; from++) receive_outcome(outcome, from);
-    pareto_finish(&outcome->pareto);
-    sample_finish(&outcome->sample);
-}
-
-/* search: pruned.  A first pass over all plans finds good candidates; all ranks hold their boxes against the same ones, so
- * that what is cut depends on the study only. */
-static void find_seeds(struct pareto *seeds, const struct sweep *sweep, struct meter *meter, struct ranks ranks, double *busy_s,
-                       int64_t *n_evaluated)
-{
-    const struct outcome_options keeps = {.n_objectives = sweep->study->n_objectives};
-    struct outcome found;
-    outcome_init(&found, &keeps);
-    sweep_units(&found, sweep, &keeps, worker_seed, meter, ranks, busy_s);
-    *n_evaluated = found.n_evaluated; /* of this rank */
-    collect(&found, ranks);
-    size_t bytes = (size_t)found.pareto.n * sizeof *found.pareto.point;
-    struct point *const point = ranks_share(found.pareto.point, &bytes);
-    for (size_t i = 0; i < bytes / sizeof *point; i++) pareto_add(seeds, &point[i]);
-    pareto_finish(seeds);
-    free(point);
-    outcome_free(&found);
-}
-
-static void sweep_scenario(struct outcome *outcome, struct sweep *sweep, const struct run_options *options, struct ranks ranks,
-                           double *busy_s)
-{
-    const struct outcome_options keeps = sweep_keeps(sweep);
-    struct pareto seeds;
-    struct meter meter;
-    int64_t n_seeded = 0;
-    meter_start(&meter, ranks.rank == 0 ? options->progress : PROGRESS_NONE, sweep->scenario->name);
-    pareto_init(&seeds, keeps.n_objectives);
-    if (sweep->study->search == SEARCH_PRUNED) {
-        find_seeds(&seeds, sweep, &meter, ranks, busy_s, &n_seeded);
-        sweep->seeds = &seeds;
-    }
-    sweep_units(outcome, sweep, &keeps, worker_run, &meter, ranks, busy_s);
-    outcome->n_evaluated += n_seeded;
-    sweep->seeds = NULL;
-    pareto_free(&seeds);
-    meter_stop(&meter);
-}
 
 /* ---- the result ------------------------------------------------------------------------------------------------------------------ */
 
@@ -213,49 +87,146 @@ static double collect_busy(double busy_s, struct ranks ranks)
     return busy_s;
 }
 
+/* ---- one grid ---------------------------------------------------------------------------------------------------------------------- */
+
+struct spent { double sweep_s, reduce_s, busy_s, evaluated; };
+
+static void run_scenario(struct result *result, const struct study *study, int index, struct sweep *sweep,
+                         const struct run_options *options, struct ranks ranks, struct arena *arena, struct spent *spent)
+{
+    struct outcome outcome;
+    double busy_s = 0.0;
+    const double from_s = clock_s();
+    const struct outcome_options keeps = sweep_keeps(sweep);
+    outcome_init(&outcome, &keeps);
+    units_sweep(&outcome, sweep, options, ranks, &busy_s);
+    spent->busy_s += collect_busy(busy_s, ranks);
+    const double swept_s = clock_s();
+    units_collect(&outcome, ranks);
+    if (ranks.rank == 0) fill_scenario(&result->scenario[index], sweep, &outcome, arena);
+    if (study->sensitivity.doubling) {
+        struct result_doubling none, *const doubling = ranks.rank == 0 ? &result->scenario[index].doubling : &none;
+        int64_t n_rows;
+        candidate_id *const rows = share_rows(&outcome.pareto, &n_rows);
+        keep_doubling(doubling, sweep, rows, n_rows, ranks, arena);
+        free(rows);
+    }
+    spent->evaluated += (double)outcome.n_evaluated;
+    spent->sweep_s += swept_s - from_s;
+    spent->reduce_s += clock_s() - swept_s;
+    outcome_free(&outcome);
+}
+
+static void run_joint(struct result *result, const struct study *study, const struct sweep *sweep, struct ranks ranks,
+                      struct arena *arena)
+{
+    struct joint_front front = {0};
+    joint_run(&front, study, sweep, ranks);
+    joint_collect(&front, 1 + study->joint.n_against, study->n_scenarios, ranks);
+    if (ranks.rank == 0) {
+        result->joint_asked = study->joint;
+        joint_keep(&result->joint, &front, study, arena);
+    }
+    free(front.point);
+}
+
+static void run_grid(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
+                     struct arena *arena)
+{
+    const int n_threads = omp_get_max_threads();
+    struct spent spent = {0};
+    struct sweep *const sweep = calloc((size_t)study->n_scenarios, sizeof *sweep);
+    if (!sweep) abort();
+    if (ranks.rank == 0) fill_study(result, study, arena);
+    for (int i = 0; i < study->n_scenarios; i++) {
+        sweep_init(&sweep[i], study, i);
+        run_scenario(result, study, i, &sweep[i], options, ranks, arena, &spent);
+    }
+    if (study->joint.wanted) run_joint(result, study, sweep, ranks, arena);
+    for (int i = 0; i < study->n_scenarios; i++) sweep_free(&sweep[i]);
+    free(sweep);
+    if (ranks.rank != 0) return;
+    result->performance = (struct performance){
+        .sweep_s = spent.sweep_s,
+        .reduce_s = spent.reduce_s,
+        .candidates_per_s = spent.evaluated / spent.sweep_s,
+        .imbalance = spent.busy_s > 0.0 ? spent.sweep_s * n_threads * ranks.n / spent.busy_s : 1.0,
+        .n_ranks = ranks.n,
+        .n_threads = n_threads,
+    };
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------------------------------------------ */
+
+/* The axes that rank 0 refined, to all. */
+static void share_axes(struct study *study, struct arena *arena)
+{
+    for (int a = 0; a < N_KNOBS; a++) {
+        struct axis_values *const axis = &study->space.axis[a];
+        size_t bytes = (size_t)axis->n * sizeof *axis->value;
+        if (!axis->is_auto) continue;
+        double *const value = ranks_share(axis->value, &bytes);
+        axis->n = (int)(bytes / sizeof *value);
+        axis->value = arena_alloc(arena, (size_t)axis->n, sizeof *axis->value);
+        memcpy(axis->value, value, bytes);
+        free(value);
+    }
+}
+
+static bool share_flag(bool flag)
+{
+    size_t bytes = sizeof flag;
+    bool *const shared = ranks_share(&flag, &bytes);
+    const bool value = *shared;
+    free(shared);
+    return value;
+}
+
+static int run_rounds(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
+                      struct arena *arena, struct errors *errors)
+{
+    struct result_round *const round = arena_alloc(arena, MOST_ROUNDS, sizeof *round);
+    struct study current = *study;
+    struct result before = {0}, after;
+    int n_rounds = 0;
+    current.two_stage = false;
+    for (bool go_on = true; go_on;) {
+        struct study front_only = current; /* a round needs its front, not its population */
+        front_only.search = SEARCH_PRUNED;
+        front_only.sensitivity = (struct sensitivity){0};
+        front_only.population.full = front_only.joint.wanted = false;
+        run_grid(&after, &front_only, options, ranks, arena);
+        if (ranks.rank == 0) {
+            struct result_round *const now = &round[n_rounds];
+            now->n_machines = current.space.n_machines;
+            now->movement = n_rounds > 0 ? round_movement(&before, &after) : 0.0;
+            for (int s = 0; s < after.n_scenarios; s++) now->n_rows += after.scenario[s].n_rows;
+            go_on = n_rounds + 1 < MOST_ROUNDS && (n_rounds == 0 || now->movement > ROUND_TOLERANCE);
+            struct study next;
+            go_on = go_on && round_refine(&next, &current, &after, arena);
+            if (go_on) current = next;
+            before = after;
+        }
+        n_rounds++;
+        go_on = share_flag(go_on);
+        if (!go_on) break;
+        share_axes(&current, arena);
+        if (study_restate(&current, arena, errors) != 0) return -1;
+    }
+    run_grid(result, &current, options, ranks, arena);
+    result->study_hash = study->hash;
+    result->n_rounds = n_rounds;
+    result->round = round;
+    return 0;
+}
+
 int run_study(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
               struct arena *arena, struct errors *errors)
 {
     const double start_s = clock_s();
-    double sweep_s = 0.0, reduce_s = 0.0, busy_s = 0.0, evaluated = 0.0;
-    (void)errors;
-    if (ranks.rank == 0) fill_study(result, study, arena);
-    for (int i = 0; i < study->n_scenarios; i++) {
-        struct sweep sweep;
-        struct outcome outcome;
-        double this_busy_s = 0.0;
-        const double from_s = clock_s();
-        sweep_init(&sweep, study, i);
-        const struct outcome_options keeps = sweep_keeps(&sweep);
-        outcome_init(&outcome, &keeps);
-        sweep_scenario(&outcome, &sweep, options, ranks, &this_busy_s);
-        busy_s += collect_busy(this_busy_s, ranks);
-        const double swept_s = clock_s();
-        collect(&outcome, ranks);
-        if (ranks.rank == 0) fill_scenario(&result->scenario[i], &sweep, &outcome, arena);
-        if (study->sensitivity.doubling) {
-            struct result_doubling none, *const doubling = ranks.rank == 0 ? &result->scenario[i].doubling : &none;
-            int64_t n_rows;
-            candidate_id *const rows = share_rows(&outcome.pareto, &n_rows);
-            keep_doubling(doubling, &sweep, rows, n_rows, ranks, arena);
-            free(rows);
-        }
-        evaluated += (double)outcome.n_evaluated;
-        sweep_s += swept_s - from_s;
-        reduce_s += clock_s() - swept_s;
-        outcome_free(&outcome);
-        sweep_free(&sweep);
-    }
-    if (ranks.rank != 0) return 0;
-    const int n_threads = omp_get_max_threads();
-    result->performance = (struct performance){
-        .wall_s = clock_s() - start_s,
-        .sweep_s = sweep_s,
-        .reduce_s = reduce_s,
-        .candidates_per_s = evaluated / sweep_s,
-        .imbalance = busy_s > 0.0 ? sweep_s * n_threads * ranks.n / busy_s : 1.0,
-        .n_ranks = ranks.n,
-        .n_threads = n_threads,
-    };
-    return 0;
+    int status = 0;
+    if (study->two_stage) status = run_rounds(result, study, options, ranks, arena, errors);
+    else run_grid(result, study, options, ranks, arena);
+    if (ranks.rank == 0) result->performance.wall_s = clock_s() - start_s;
+    return status;
 }
