@@ -94,7 +94,7 @@ static void cut_all_ways(const struct demand *demand, enum dtype compute)
     work_rates_init(&work, N_WORK, &arena);
     wire_rates_init(&wire, N_WIRE, &arena);
     store_rates_init(&store, N_STORE, &arena);
-    times_init(&times, N_WORK, N_WIRE, &arena);
+    times_init(&times, MAX_FORMS, N_WORK, N_WIRE, &arena);
     for (int row = 0; row < N_WORK; row++) { /* the longest table */
         const struct hardware h = machine(row, row, row);
         work_rates_set(&work, row, &h, compute);

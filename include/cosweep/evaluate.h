@@ -94,7 +94,8 @@ struct times {
     double *work_j, *wire_j;                       /* energy of a step without idle power */
     double *wire_cost;                             /* cost of cubes, SIPs and links */
 };
-void times_init(struct times *times, int n_work, int n_wire, struct arena *arena);
+/* For demands of at most n_forms forms (MAX_FORMS: any). */
+void times_init(struct times *times, int n_forms, int n_work, int n_wire, struct arena *arena);
 void evaluate_work(struct times *times, const struct demand *demand, const struct work_rates *work);
 void evaluate_wire(struct times *times, const struct demand *demand, const struct wire_rates *wire);
 

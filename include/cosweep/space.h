@@ -39,7 +39,20 @@ void space_decode_lowered(const struct space *space, int64_t lowered, struct pla
 /* Machine of row `row` of one group (WORK, WIRE or STORE): writes only that group's members. */
 void space_decode_group(const struct space *space, enum knob_group group, int64_t row, struct hardware *hardware);
 
-/* Whether a lowered index is the lowest of those with the same pinned plan; `plan` is set to the pinned plan. */
+/* A walk over lowered indices in order; the next one costs little. */
+struct walk {
+    const struct space *space;       /* borrowed */
+    const struct scenario *scenario; /* borrowed */
+    int64_t lowered;
+    int digit[N_KNOBS];              /* of plan and structure axes; 0 elsewhere */
+    struct plan given, plan;         /* as the axes say, and pinned */
+    struct hardware machine;         /* rates are those of digit 0 */
+};
+void walk_start(struct walk *walk, const struct space *space, const struct scenario *scenario, int64_t lowered);
+void walk_next(struct walk *walk);
+/* Whether the index is the lowest of those with the same pinned plan; sets walk->plan. */
+bool walk_is_distinct(struct walk *walk);
+/* The same of a single index. */
 bool space_distinct(const struct space *space, const struct scenario *scenario, int64_t lowered, struct plan *plan,
                     struct hardware *hardware);
 

@@ -136,7 +136,7 @@ void explain_candidate(struct explanation *out, const struct demand *demand, con
     work_rates_init(&work, 1, &arena);
     wire_rates_init(&wire, 1, &arena);
     store_rates_init(&store, 1, &arena);
-    times_init(&times, 1, 1, &arena);
+    times_init(&times, demand->n_forms, 1, 1, &arena);
     work_rates_set(&work, 0, hardware, compute);
     wire_rates_set(&wire, 0, hardware);
     store_rates_set(&store, 0, hardware);

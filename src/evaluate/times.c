@@ -6,10 +6,10 @@
 #include "cosweep/simd.h"
 #include <string.h>
 
-void times_init(struct times *times, int n_work, int n_wire, struct arena *arena)
+void times_init(struct times *times, int n_forms, int n_work, int n_wire, struct arena *arena)
 {
     const size_t work = (size_t)n_work, wire = (size_t)n_wire, longer = work > wire ? work : wire;
-    for (int f = 0; f < MAX_FORMS; f++) {
+    for (int f = 0; f < n_forms; f++) {
         times->work_s[f] = arena_alloc(arena, work, sizeof(double));
         times->wire_s[f] = arena_alloc(arena, wire, sizeof(double));
     }

@@ -154,7 +154,7 @@ static void hold_plans(const struct contests *c, struct contest *contest, int64_
     struct lowering lowering;
     struct times times;
     struct demand *const demand = arena_alloc(&arena, 1, sizeof *demand);
-    times_init(&times, c->work.n, c->wire.n, &arena);
+    times_init(&times, MAX_FORMS, c->work.n, c->wire.n, &arena);
     lower_init(&lowering, c->sweep->scenario);
     for (;;) {
         int64_t turn;

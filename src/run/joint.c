@@ -111,7 +111,7 @@ static void hold_plans(const struct joint_tile *t, int scenario, int64_t *next, 
     const struct work_rates work = work_rows(&sweep->work, t->work_from, t->n_work);
     struct hold *const h = calloc(1, sizeof *h);
     if (!h) abort();
-    times_init(&h->times, t->n_work, t->n_wire, &h->arena);
+    times_init(&h->times, MAX_FORMS, t->n_work, t->n_wire, &h->arena);
     h->step_s = arena_alloc(&h->arena, (size_t)t->n_wire, sizeof(double));
     h->value = arena_alloc(&h->arena, (size_t)t->n_wire, sizeof(double));
     h->limited = arena_alloc(&h->arena, (size_t)t->n_wire, sizeof(double));

@@ -64,7 +64,7 @@ void worker_init(struct worker *worker, const struct sweep *sweep)
     memset(worker, 0, sizeof *worker);
     worker->sweep = sweep;
     lower_init(&worker->lowering, sweep->scenario);
-    times_init(&worker->times, n_work, n_wire, arena);
+    times_init(&worker->times, MAX_FORMS, n_work, n_wire, arena);
     worker->step_s = arena_alloc(arena, longest, sizeof(double));
     for (int d = 0; d < sweep->study->n_objectives; d++)
         worker->minimised[d] = arena_alloc(arena, longest, sizeof(double));
@@ -208,20 +208,20 @@ static void run_unit(struct worker *worker, struct outcome *outcome, int64_t uni
     const struct sweep *const sweep = worker->sweep;
     const struct space *const space = &sweep->study->space;
     const int64_t from = unit * sweep->units.lowered_per_unit, to = from + sweep->units.lowered_per_unit;
-    for (int64_t lowered = from; lowered < to && lowered < space->n_lowered; lowered++) {
-        struct plan plan;
-        struct hardware machine;
-        if (!space_distinct(space, sweep->scenario, lowered, &plan, &machine)) continue;
+    struct walk walk;
+    walk_start(&walk, space, sweep->scenario, from);
+    for (; walk.lowered < to && walk.lowered < space->n_lowered; walk_next(&walk)) {
+        if (!walk_is_distinct(&walk)) continue;
         outcome->n_distinct += space->n_machines;
-        const enum reason reason = plan_check(&plan, sweep->scenario);
+        const enum reason reason = plan_check(&walk.plan, sweep->scenario);
         if (reason != REASON_NONE) {
             outcome->n_refused[reason] += space->n_machines;
             continue;
         }
-        const struct fabric fabric = fabric_of(&machine);
+        const struct fabric fabric = fabric_of(&walk.machine);
         lower_set_fabric(&worker->lowering, &fabric);
-        lower_plan(&worker->demand, &worker->lowering, &plan);
-        run_machines(worker, outcome, lowered, run);
+        lower_plan(&worker->demand, &worker->lowering, &walk.plan);
+        run_machines(worker, outcome, walk.lowered, run);
     }
 }
 

@@ -100,33 +100,56 @@ void space_decode_group(const struct space *space, enum knob_group group, int64_
 
 /* ---- no candidate twice ----------------------------------------------------------------------------------------------------- */
 
-/* Two digits of one axis name the same plan where pinning maps their values to one: then the first of them stands for both. */
-static bool is_first_of_its_class(const struct space *space, const struct scenario *scenario, int a, int digit,
-                                  const struct plan *given, const struct plan *pinned)
+void walk_start(struct walk *walk, const struct space *space, const struct scenario *scenario, int64_t lowered)
 {
-    for (int earlier = 0; earlier < digit; earlier++) {
-        struct plan other = *given;
-        ((int64_t *)&other)[a] = (int64_t)space->axis[a].value[earlier];
-        plan_pin(&other, scenario);
-        if (((const int64_t *)&other)[a] == ((const int64_t *)pinned)[a]) return false;
+    *walk = (struct walk){.space = space, .scenario = scenario, .lowered = lowered};
+    take_digits(space, lowered, GROUP_PLAN, GROUP_STRUCTURE, walk->digit);
+    for (int a = 0; a < N_KNOBS; a++) set_knob(space, a, walk->digit[a], &walk->given, &walk->machine);
+}
+
+void walk_next(struct walk *walk)
+{
+    walk->lowered++;
+    for (int a = N_KNOBS - 1; a >= 0; a--) {
+        const int n = walk->space->axis[a].n;
+        if (n == 1 || space_knob(a)->group > GROUP_STRUCTURE) continue;
+        const bool carries = ++walk->digit[a] == n;
+        if (carries) walk->digit[a] = 0;
+        set_knob(walk->space, a, walk->digit[a], &walk->given, &walk->machine);
+        if (!carries) return;
     }
+}
+
+/* Two digits of one axis name the same plan where pinning maps their values to one: then the first of them stands for both. */
+static bool is_first_of_its_class(const struct walk *walk, int a)
+{
+    for (int earlier = 0; earlier < walk->digit[a]; earlier++) {
+        struct plan other = walk->given;
+        ((int64_t *)&other)[a] = (int64_t)walk->space->axis[a].value[earlier];
+        plan_pin(&other, walk->scenario);
+        if (((const int64_t *)&other)[a] == ((const int64_t *)&walk->plan)[a]) return false;
+    }
+    return true;
+}
+
+bool walk_is_distinct(struct walk *walk)
+{
+    walk->plan = walk->given;
+    plan_pin(&walk->plan, walk->scenario);
+    for (int a = 0; a < N_PLAN_KNOBS; a++) /* only variants are ever pinned */
+        if (walk->digit[a] > 0 && plan_knob[a].dimension == DIM_CODE && !is_first_of_its_class(walk, a)) return false;
     return true;
 }
 
 bool space_distinct(const struct space *space, const struct scenario *scenario, int64_t lowered, struct plan *plan,
                     struct hardware *hardware)
 {
-    int digit[N_KNOBS] = {0};
-    struct plan given;
-    take_digits(space, lowered, GROUP_PLAN, GROUP_STRUCTURE, digit);
-    for (int a = 0; a < N_KNOBS; a++) set_knob(space, a, digit[a], &given, hardware);
-    *plan = given;
-    plan_pin(plan, scenario);
-    for (int a = 0; a < N_PLAN_KNOBS; a++) {
-        const bool may_be_pinned = space_knob(a)->dimension == DIM_CODE;
-        if (may_be_pinned && !is_first_of_its_class(space, scenario, a, digit[a], &given, plan)) return false;
-    }
-    return true;
+    struct walk walk;
+    walk_start(&walk, space, scenario, lowered);
+    const bool distinct = walk_is_distinct(&walk);
+    *plan = walk.plan;
+    *hardware = walk.machine;
+    return distinct;
 }
 
 /* ---- work units ------------------------------------------------------------------------------------------------------------- */
