@@ -3,6 +3,7 @@
  * Bounds per level: the slowest of a rank's own ports, the links it shares, and the bisection.  Rings, meshes and tori are
  * grids; a group of ranks is a sub-grid whose nodes are `spacing` apart, and `spacing` such groups interleave. */
 #include "shares.h"
+#include <math.h>
 
 /* Coefficients of one level: hops, and bytes on a link per byte of the vector. */
 struct shape {
@@ -10,12 +11,12 @@ struct shape {
     double far; /* links to a neighbour */
 };
 
+/* C of the most square factor pair R x C, R >= C. */
 static int64_t smaller_factor(int64_t x)
 {
-    int64_t best = 1;
-    for (int64_t d = 1; d * d <= x; d++)
-        if (x % d == 0) best = d;
-    return best;
+    int64_t d = (int64_t)sqrt((double)x);
+    while (d > 1 && (d * d > x || x % d != 0)) d--;
+    return d;
 }
 
 /* One dimension of a group's grid: extent e, its nodes p apart in a dimension of length f, the other extent o. */
