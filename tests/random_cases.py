@@ -14,7 +14,8 @@ def random_model(r):
     """Section 1: a model of any family, with odd sizes."""
     family = r.choice(("mha", "gqa", "gqa", "mqa", "mla", "mla"))
     heads = r.choice((8, 12, 16, 20, 24, 30, 32, 48, 64, 71, 128))
-    kv_heads = {"mha": heads, "mla": heads, "mqa": 1}.get(family) or r.choice([d for d in range(2, heads) if heads % d == 0] or [1])
+    divisors = [d for d in range(2, heads) if heads % d == 0] or [1]
+    kv_heads = {"mha": heads, "mla": heads, "mqa": 1}.get(family) or r.choice(divisors)
     if family == "gqa" and r.random() < 0.1:
         kv_heads = r.randint(2, heads - 1)    # does not divide the heads
     model = {"name": family, "layers": r.randint(1, 64), "hidden": r.choice((1024, 2560, 3000, 4096, 5120, 7168, 8192)),
@@ -29,7 +30,8 @@ def random_model(r):
         model["moe"] = {"experts": experts, "per_token": min(experts, r.choice((1, 2, 4, 6, 8))),
                         "ffn": r.choice((768, 1408, 1536, 2048, 8192)), "shared_ffn": r.choice((0, 0, 1408, 2048, 2816)),
                         "dense_layers": r.choice((0, 0, 1, 3)), "period": r.choice((1, 1, 2, 3))}
-        moe_layers = [i for i in range(model["moe"]["dense_layers"], model["layers"]) if (i + 1) % model["moe"]["period"] == 0]
+        moe_layers = [i for i in range(model["moe"]["dense_layers"], model["layers"])
+                      if (i + 1) % model["moe"]["period"] == 0]
         if not moe_layers:
             del model["moe"]    # experts that no layer has are an input error
         elif len(moe_layers) == model["layers"]:
@@ -42,15 +44,19 @@ def random_model(r):
 def random_scenario(r):
     """Section 1: any phase."""
     scenario = {"model": random_model(r), "phase": r.choice(("decode", "decode", "prefill", "prefill", "serve")),
-                "weights": r.choice((2.0, 1.0, 0.5625, 0.5)), "kv": r.choice((2.0, 1.0)), "activations": r.choice((2.0, 1.0)),
-                "compute": r.choice(("bf16", "fp8", "fp4")), "moe_imbalance": r.choice(("uniform", "random", 1.0, 1.25, 3.0)),
+                "weights": r.choice((2.0, 1.0, 0.5625, 0.5)), "kv": r.choice((2.0, 1.0)),
+                "activations": r.choice((2.0, 1.0)), "compute": r.choice(("bf16", "fp8", "fp4")),
+                "moe_imbalance": r.choice(("uniform", "random", 1.0, 1.25, 3.0)),
                 "divisibility": "strict" if r.random() < 0.15 else "pad", "accepted_tokens": 1.0}
     if scenario["phase"] == "serve":
-        scenario.update(prompt_tokens=r.choice((1, 512, 1000, 4000, 8192)), answer_tokens=r.choice((1, 100, 128, 1001, 2000)))
+        scenario.update(prompt_tokens=r.choice((1, 512, 1000, 4000, 8192)),
+                        answer_tokens=r.choice((1, 100, 128, 1001, 2000)))
     elif scenario["phase"] == "prefill":
-        scenario.update(new_tokens=r.choice((1, 100, 128, 1000, 8192, 32768, 131072)), past_tokens=r.choice((0, 0, 1, 1000, 8191, 100000)))
+        scenario.update(new_tokens=r.choice((1, 100, 128, 1000, 8192, 32768, 131072)),
+                        past_tokens=r.choice((0, 0, 1, 1000, 8191, 100000)))
     else:
-        scenario.update(new_tokens=r.choice((1, 1, 2, 4, 7)), past_tokens=r.choice((0, 127, 1023, 4096, 8191, 100000, 1000000)))
+        scenario.update(new_tokens=r.choice((1, 1, 2, 4, 7)),
+                        past_tokens=r.choice((0, 127, 1023, 4096, 8191, 100000, 1000000)))
         if scenario["new_tokens"] > 1:
             scenario["accepted_tokens"] = r.choice((1.0, 1.5, float(scenario["new_tokens"])))
     return scenario
@@ -69,7 +75,8 @@ def random_plan(r, scenario):
             "attention_scope": r.choice(("tp", "tp_cp")), "ffn_scope": r.choice(("tp", "tp_cp", "tp_cp_dp")),
             "moe_exchange": r.choice(("allgather", "alltoall"))}
     if scenario["divisibility"] == "strict" and not wild:
-        fine = lambda n: model["heads"] % n == 0 and ("mla" in model or model["kv_heads"] % n == 0 or n % model["kv_heads"] == 0)
+        shared = lambda n: "mla" in model or model["kv_heads"] % n == 0 or n % model["kv_heads"] == 0
+        fine = lambda n: model["heads"] % n == 0 and shared(n)
         plan["tp"] = r.choice([n for n in (1, 2, 3, 4, 8, 16) if fine(n)])
         plan["pp"] = r.choice([n for n in (1, 2, 3, 4, 7) if model["layers"] % n == 0])
     if not wild:
@@ -95,13 +102,16 @@ def random_hardware(r):
     return {
         "pes_per_cube": r.choice((1, 2, 3, 4, 6, 8, 12, 16, 72)), "cubes_per_sip": r.choice((1, 2, 3, 4, 6, 8, 16)),
         "allocation": r.choice(("pe", "cube", "sip")),
-        "pe": {"flops": flops, "flops_ratio": {"fp8": r.choice((1.5, 2.0)), "fp4": 4.0}, "vector_flops": flops / r.choice((8, 16, 64)),
-               "hbm_bandwidth": r.choice((256e9, 512e9, 1e12, 3.35e12)), "hbm_capacity": r.choice((8e9, 24e9, 80e9, 192e9, 1e12, 4e12))},
+        "pe": {"flops": flops, "flops_ratio": {"fp8": r.choice((1.5, 2.0)), "fp4": 4.0},
+               "vector_flops": flops / r.choice((8, 16, 64)),
+               "hbm_bandwidth": r.choice((256e9, 512e9, 1e12, 3.35e12)),
+               "hbm_capacity": r.choice((8e9, 24e9, 80e9, 192e9, 1e12, 4e12))},
         "links": {"pe": {"bandwidth": bandwidth(), "latency": r.choice((0.0, 1e-8, 1e-7)), "topology": r.choice(topologies)},
                   "d2d": {"bandwidth": bandwidth(), "latency": r.choice((2e-8, 1e-6)), "topology": r.choice(topologies)},
                   "c2c": {"bandwidth": bandwidth(), "latency": r.choice((5e-7, 1e-5)), "topology": r.choice(topologies)}},
         "efficiency": {name: derate() for name in ("gemm", "attention", "hbm", "kv", "pe_link", "d2d_link", "c2c_link")},
-        "overhead": {"kernel": overhead(1e-6, 3e-6), "attention": overhead(5e-6, 1e-5), "pe_collective": overhead(5e-7, 3e-6),
+        "overhead": {"kernel": overhead(1e-6, 3e-6), "attention": overhead(5e-6, 1e-5),
+                     "pe_collective": overhead(5e-7, 3e-6),
                      "d2d_collective": overhead(1e-6, 5e-6), "c2c_collective": overhead(2e-6, 1e-5), "step": overhead(5e-4)},
         "gemm_tile": r.choice(([1, 1, 1], [16, 16, 16], [128, 128, 64], [128, 256, 32], [8, 1, 1])),
         "attention_query_tile": r.choice((1, 64, 128, 1024)), "gqa_reuse": r.random() < 0.75,

@@ -39,7 +39,10 @@ hardware:
   links: {c2c: {bandwidth: [100 GB/s, 200 GB/s]}, d2d: {topology: [ring, mesh2d]}}
 limits: {pes: 64}
 objectives: [pes, cubes]
+population: {sample: 300, histograms: [[latency, cost]]}
 END
+sed '/^population/d; s/^objectives.*/objectives: [latency, cost, pes]/' "$work/ties.yaml" >"$work/pruned.yaml"
+echo 'search: pruned' >>"$work/pruned.yaml"
 cp "$here/../configs/smoke.yaml" "$work/smoke.yaml"
 
 sweep() { # STUDY RANKS THREADS
@@ -47,7 +50,7 @@ sweep() { # STUDY RANKS THREADS
         >"$work/out" 2>"$work/err" </dev/null || { fail "$1, $2 ranks, $3 threads: exit code $?"; cat "$work/err" >&2; }
 }
 
-for study in smoke ties; do
+for study in smoke ties pruned; do
     # The reference starts without a launcher, on one thread.
     OMP_NUM_THREADS=1 timeout 120 "$program" run "$work/$study.yaml" -o "$work/$study.h5" --progress none \
         >"$work/out" 2>&1 || { fail "$study alone: exit code $?"; cat "$work/out" >&2; }

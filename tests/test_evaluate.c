@@ -43,7 +43,7 @@ static double step_of(const struct demand *demand, const struct hardware *hardwa
     return explanation.step_s;
 }
 
-/* ---- rooflines ------------------------------------------------------------------------------------------------------------ */
+/* ---- rooflines ----------------------------------------------------------------------------------------------------- */
 
 /* Three layers of a GEMM stage and an attention stage. */
 static struct demand two_stages(void)
@@ -60,7 +60,7 @@ static struct demand two_stages(void)
 
 static void the_slowest_resource_counts(void **state)
 {
-    const struct demand d = two_stages();
+    struct demand d = two_stages();
     struct hardware h = unit_machine();
     (void)state;
     assert_near(step_of(&d, &h, DTYPE_BF16), 3 * (100 + 9));
@@ -72,6 +72,8 @@ static void the_slowest_resource_counts(void **state)
     assert_near(step_of(&d, &h, DTYPE_FP8), 3 * (12.5 + 9));
     h.vector_flops = 0.5;
     assert_near(step_of(&d, &h, DTYPE_FP8), 3 * (20 + 18));
+    d.row[1].flop = 100; /* attention stays in bf16 */
+    assert_near(step_of(&d, &h, DTYPE_FP8), 3 * (20 + 25));
 }
 
 static void efficiencies_and_fixed_times(void **state)
@@ -100,6 +102,7 @@ static void the_longest_form_counts(void **state)
     (void)state;
     d.n_forms = 2;
     d.row[1].part = EDGE_HEAD;
+    d.row[1].stage = STAGE_LM_HEAD;
     d.form[0][EDGE_HEAD] = 1.0;      /* 3 * 100 + 9 */
     d.form[1][0] = 2.0;
     d.form[1][EDGE_HEAD] = 12.0;     /* 2 * 100 + 12 * 9 */
@@ -127,7 +130,7 @@ static void memory_fits_or_not(void **state)
     assert_false(evaluate_fits(&d, &store, 0));
 }
 
-/* ---- collectives ------------------------------------------------------------------------------------------------------------ */
+/* ---- collectives --------------------------------------------------------------------------------------------------- */
 
 /* Hand-computed coefficients of n nodes `spacing` apart of a level with `nodes` (MODEL section 4). */
 static const struct {
@@ -223,6 +226,23 @@ static void all_levels_at_once(void **state)
     assert_int_equal(c.top, -1);
 }
 
+/* A level with one node costs nothing, whatever is above it. */
+static void levels_of_one_node_are_free(void **state)
+{
+    const struct fabric f = fabric(TOPOLOGY_SWITCH, TOPOLOGY_SWITCH, TOPOLOGY_RING, 4, 4);
+    const struct group cubes = {4, {1, 4, 1}, {1, 1, 1}, {1, 1, 1}}, nobody = {1, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+    (void)state;
+    for (int kind = ALL_GATHER; kind <= ALL_TO_ALL; kind++) {
+        double wire[N_LEVELS] = {0.0};
+        const struct collective c = lower_collective((enum collective_kind)kind, &cubes, 64, &f, 2, wire);
+        assert_int_equal(c.top, 1);
+        assert_leg(&c.leg[0], 0, 0, 0, 0);
+        assert_leg(&c.leg[2], 0, 0, 0, 0);
+        assert_true(wire[0] == 0.0 && wire[1] > 0.0 && wire[2] == 0.0);
+        assert_int_equal(lower_collective((enum collective_kind)kind, &nobody, 64, &f, 2, wire).top, -1);
+    }
+}
+
 /* One stage that does nothing but one collective. */
 static struct demand exchange(const struct collective *collective)
 {
@@ -312,7 +332,7 @@ int main(void)
         TEST(the_longest_form_counts),     TEST(memory_fits_or_not),
         TEST(shapes_of_one_level),         TEST(all_levels_at_once),
         TEST(the_shorter_of_one_and_two_shots), TEST(the_slowest_port_counts),
-        TEST(a_hop_is_its_slowest_level),  TEST(chunks_hide_hops),
+        TEST(levels_of_one_node_are_free), TEST(a_hop_is_its_slowest_level),  TEST(chunks_hide_hops),
     };
     return cmocka_run_group_tests_name("evaluate", tests, NULL, NULL);
 }

@@ -25,7 +25,7 @@ static void assert_near(double got, double expected)
     if (!(fabs(got - expected) <= rounding * fabs(expected))) fail_msg("%.17g, not %.17g", got, expected);
 }
 
-/* ---- rates -------------------------------------------------------------------------------------------------------------------- */
+/* ---- rates --------------------------------------------------------------------------------------------------------- */
 
 /* Rates are doubled, times halved, by a knob's factor. */
 static const struct { enum hardware_knob knob; double factor; } better[] = {
@@ -61,7 +61,8 @@ static void better_rates_never_hurt(void **state)
             scale_knob(&faster, better[k].knob, better[k].factor);
             const double after_s = explain(&c.demand, &faster, c.scenario.compute)->step_s;
             if (after_s > before_s * (1 + rounding))
-                fail_msg("candidate %d: %s: %.17g s becomes %.17g s", i, hardware_knob[better[k].knob].path, before_s, after_s);
+                fail_msg("candidate %d: %s: %.17g s becomes %.17g s", i, hardware_knob[better[k].knob].path, before_s,
+                         after_s);
             n_faster[k] += after_s < before_s;
         }
     }
@@ -75,8 +76,9 @@ static void time_scales(void **state)
     static const enum hardware_knob rates[] = {HW_flops,         HW_vector_flops,  HW_hbm_bandwidth,
                                                HW_pe_bandwidth,  HW_d2d_bandwidth, HW_c2c_bandwidth};
     static const enum hardware_knob times[] = {
-        HW_pe_latency,    HW_d2d_latency,           HW_c2c_latency,            HW_kernel_overhead,        HW_attention_overhead,
-        HW_step_overhead, HW_pe_collective_overhead, HW_d2d_collective_overhead, HW_c2c_collective_overhead};
+        HW_pe_latency,      HW_d2d_latency,        HW_c2c_latency,
+        HW_kernel_overhead, HW_attention_overhead, HW_step_overhead,
+        HW_pe_collective_overhead, HW_d2d_collective_overhead, HW_c2c_collective_overhead};
     static struct random_candidate c;
     (void)state;
     random_state = 2;
@@ -113,12 +115,12 @@ static void efficiency_is_a_share(void **state)
     assert_true(highest > 0.95);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------------------------- */
 
 /* Weights the latency model stores: all parameters but the last norm and MLA's own. */
 static double stored_parameters(const struct model *model)
 {
-    const double mla_norms = (double)model->layers * (double)(model->mla.q_rank + (model->mla.kv_rank > 0 ? model->mla.kv_rank : 0));
+    const double mla_norms = (double)(model->layers * (model->mla.q_rank + model->mla.kv_rank));
     return model_parameters(model) - (double)model->hidden - mla_norms;
 }
 
@@ -194,7 +196,7 @@ static void more_tp_never_takes_more_memory(void **state)
     }
 }
 
-/* ---- wires ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- wires --------------------------------------------------------------------------------------------------------- */
 
 static void one_pe_talks_to_nobody(void **state)
 {
@@ -236,7 +238,7 @@ static void no_bytes_on_levels_that_nothing_spans(void **state)
     for (int l = 0; l < N_LEVELS; l++) assert_true(n_idle[l] > 100 && n_busy[l] > 100);
 }
 
-/* ---- steps ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- steps --------------------------------------------------------------------------------------------------------- */
 
 /* No pipeline stage is done before its layers are, once for each micro-batch; and a token visits all stages. */
 static void steps_are_no_shorter_than_their_parts(void **state)

@@ -67,7 +67,7 @@ static void vary(struct hardware *hardware, enum knob_group group, int row)
     for (int k = 0; k < N_HARDWARE_KNOBS; k++) {
         const double share = fmod((double)(row + 1) * 0.6180339887498949 * (k + 1), 1.0);
         if (hardware_knob[k].group != group) continue;
-        value[k] = hardware_knob[k].dimension == DIM_FRACTION ? value[k] * (0.5 + 0.5 * share) : value[k] * (0.1 + 3.0 * share);
+        value[k] *= hardware_knob[k].dimension == DIM_FRACTION ? 0.5 + 0.5 * share : 0.1 + 3.0 * share;
     }
     memcpy(hardware, value, sizeof value);
 }

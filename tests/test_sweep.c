@@ -1,5 +1,5 @@
 /* sweep: the result of a study is what brute force over all of its ids finds: every id decoded, pinned, made unique, asked
- * by itself, and filtered naively.  Counts are equal, numbers equal to the bit. */
+ * by itself, and filtered naively.  Counts are equal, numbers equal to the bit; a pruned search stores the same rows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,15 +12,15 @@
 
 #include "run/sweep.h"
 
-/* ---- studies ------------------------------------------------------------------------------------------------------------ */
+/* ---- studies ------------------------------------------------------------------------------------------------------- */
 
-#define SMALL_DENSE                                                                                                          \
+#define SMALL_DENSE                                                                                                        \
     "{name: small, layers: 6, hidden: 512, heads: 8, kv_heads: 2, head_dim: 64, ffn: 1536, vocab: 1000, gated: true}"
-#define SMALL_WINDOWED                                                                                                       \
-    "{name: windowed, layers: 7, hidden: 512, heads: 8, kv_heads: 8, head_dim: 64, ffn: 1024, vocab: 1000, tied: true,\n"    \
+#define SMALL_WINDOWED                                                                                                     \
+    "{name: windowed, layers: 7, hidden: 512, heads: 8, kv_heads: 8, head_dim: 64, ffn: 1024, vocab: 1000, tied: true,\n"  \
     "    parallel_block: true, window: {tokens: 64, global_every: 3}}"
-#define SMALL_MOE                                                                                                            \
-    "{name: moe, layers: 5, hidden: 512, heads: 8, kv_heads: 1, head_dim: 64, ffn: 2048, vocab: 1000, gated: true,\n"        \
+#define SMALL_MOE                                                                                                          \
+    "{name: moe, layers: 5, hidden: 512, heads: 8, kv_heads: 1, head_dim: 64, ffn: 2048, vocab: 1000, gated: true,\n"      \
     "    moe: {experts: 8, per_token: 2, ffn: 256, shared_ffn: 256, dense_layers: 1}}"
 
 /* Three objectives, limits of four kinds with one on the plan behind one on a rate, structure that is swept. */
@@ -41,7 +41,8 @@ static const char limited[] =
 /* Four objectives, a ring, windows, strict divisibility, several pipeline stages. */
 static const char ring[] =
     "scenarios:\n"
-    "  - {name: prefill, phase: prefill, new_tokens: 777, past_tokens: 100, divisibility: strict, model: " SMALL_WINDOWED "}\n"
+    "  - {name: prefill, phase: prefill, new_tokens: 777, past_tokens: 100, divisibility: strict,\n"
+    "     model: " SMALL_WINDOWED "}\n"
     "  - {name: dense, phase: prefill, new_tokens: 3, model: " SMALL_DENSE "}\n"
     "plan: {tp: [2, 1, 3, 8], cp: [1, 2, 4], pp: [1, 3, 7, 8], batch: [1, 5], ring: [q, kv], ffn_scope: [tp_cp, tp],\n"
     "       cp_placement: [pe, cube]}\n"
@@ -80,7 +81,10 @@ static const char many_links[] =
     "plan: {tp: [4], cp: [32]}\n"
     "hardware:\n"
     "  pe: {flops: [1 TFLOP/s, 8 TFLOP/s, 4 TFLOP/s]}\n"
-    "  links: {pe: {bandwidth: " AXIS13("GB/s") "}, d2d: {bandwidth: " AXIS13("GB/s") "}, c2c: {bandwidth: " AXIS13("GB/s") "}}\n"
+    "  links:\n"
+    "    pe: {bandwidth: " AXIS13("GB/s") "}\n"
+    "    d2d: {bandwidth: " AXIS13("GB/s") "}\n"
+    "    c2c: {bandwidth: " AXIS13("GB/s") "}\n"
     "  cost: {d2d_link: 3}\n"
     "objectives: [latency, cost]\n";
 static const char many_rates[] =
@@ -105,14 +109,7 @@ static int stop(void **state)
     return 0;
 }
 
-static void must_parse(struct study *study, const char *text)
-{
-    if (study_parse(study, text, "study.yaml", &arena, &errors) == 0) return;
-    errors_print(&errors, stderr);
-    fail_msg("refused");
-}
-
-/* ---- brute force ---------------------------------------------------------------------------------------------------------- */
+/* ---- brute force --------------------------------------------------------------------------------------------------- */
 
 struct entry {
     struct plan plan; /* pinned */
@@ -170,7 +167,8 @@ static void filter(struct brute *brute, int n_objectives)
     int64_t n = 0, kept = 0;
     qsort(point, (size_t)brute->n, sizeof *point, compare_points);
     for (int64_t i = 0; i < brute->n; i++) {
-        if (n > 0 && memcmp(point[n - 1].objective, point[i].objective, sizeof point->objective) == 0) point[n - 1].n_equal++;
+        const bool equal = n > 0 && memcmp(point[n - 1].objective, point[i].objective, sizeof point->objective) == 0;
+        if (equal) point[n - 1].n_equal++;
         else point[n++] = point[i];
     }
     for (int64_t i = 0; i < n; i++) {
@@ -200,7 +198,9 @@ static void brute_run(struct brute *brute, const struct study *study, const stru
     static struct answer answer;
     static struct candidate candidate;
     const int64_t n_raw = study->space.n_raw;
-    *brute = (struct brute){.distinct = calloc((size_t)n_raw, sizeof(bool)), .point = calloc((size_t)n_raw, sizeof(struct point))};
+    *brute = (struct brute){0};
+    brute->distinct = calloc((size_t)n_raw, sizeof *brute->distinct);
+    brute->point = calloc((size_t)n_raw, sizeof *brute->point);
     assert_true(brute->distinct && brute->point);
     find_distinct(brute, study, scenario);
     candidate.scenario = *scenario;
@@ -210,6 +210,8 @@ static void brute_run(struct brute *brute, const struct study *study, const stru
         answer_candidate(&answer, &candidate, NULL, 0);
         const enum reason reason =
             answer.reason != REASON_NONE ? answer.reason : limit_broken(study, answer.explanation.metric);
+        if (study->n_limits > 0) answer_candidate(&answer, &candidate, study->limit, study->n_limits);
+        assert_int_equal(answer.reason, reason);
         if (reason != REASON_NONE) {
             brute->n_refused[reason]++;
             continue;
@@ -231,9 +233,10 @@ static void brute_free(struct brute *brute)
     free(brute->point);
 }
 
-/* ---- comparison ------------------------------------------------------------------------------------------------------------ */
+/* ---- comparison ---------------------------------------------------------------------------------------------------- */
 
-static void assert_row_is_the_answer(const struct result_row *row, const struct study *study, const struct scenario *scenario)
+static void assert_row_is_the_answer(const struct result_row *row, const struct study *study,
+                                     const struct scenario *scenario)
 {
     static struct answer answer;
     static struct candidate candidate;
@@ -274,14 +277,18 @@ static void assert_sweep_is_brute(const struct brute *brute, const struct study 
     sweep_free(&sweep);
 }
 
-/* What is stored. */
-static void assert_result_is_brute(const struct brute *brute, const struct result_scenario *result, const struct study *study,
-                                   const struct scenario *scenario)
+static void assert_counts_are_brute(const struct brute *brute, const struct result_scenario *result)
 {
-    assert_int_equal(result->n_raw, study->space.n_raw);
     assert_int_equal(result->n_distinct, brute->n_distinct);
     assert_int_equal(result->n_feasible, brute->n_feasible);
     for (int r = 0; r < MAX_REASONS; r++) assert_int_equal(result->n_refused[r], brute->n_refused[r]);
+}
+
+/* What is stored. */
+static void assert_rows_are_brute(const struct brute *brute, const struct result_scenario *result, const struct study *study,
+                                  const struct scenario *scenario)
+{
+    assert_int_equal(result->n_raw, study->space.n_raw);
     assert_int_equal(result->n_rows, brute->n);
     for (int64_t i = 0; i < brute->n; i++) {
         assert_int_equal(result->row[i].id, brute->point[i].id);
@@ -303,22 +310,32 @@ static void assert_distinct_is_brute(const struct brute *brute, const struct stu
     }
 }
 
+static void run(struct result *result, const struct study *study, enum search search)
+{
+    const struct run_options options = {.progress = PROGRESS_NONE};
+    struct study chosen = *study;
+    chosen.search = search;
+    assert_int_equal(run_study(result, &chosen, &options, (struct ranks){0, 1}, &arena, &errors), 0);
+    assert_int_equal(result->n_scenarios, study->n_scenarios);
+}
+
 /* `n_reasons` different reasons must refuse something, or the study tests less than it means to. */
 static void check_study(const struct study *study, int n_reasons, int64_t fewest_rows)
 {
-    const struct run_options options = {.progress = PROGRESS_NONE};
-    struct result result;
+    struct result exhaustive, pruned;
     int n_seen = 0;
     int64_t n_rows = 0;
     bool seen[MAX_REASONS] = {false};
-    assert_int_equal(run_study(&result, study, &options, (struct ranks){0, 1}, &arena, &errors), 0);
-    assert_int_equal(result.n_scenarios, study->n_scenarios);
+    run(&exhaustive, study, SEARCH_EXHAUSTIVE);
+    run(&pruned, study, SEARCH_PRUNED);
     for (int i = 0; i < study->n_scenarios; i++) {
         struct brute brute;
         brute_run(&brute, study, &study->scenario[i]);
         assert_distinct_is_brute(&brute, study, &study->scenario[i]);
         assert_sweep_is_brute(&brute, study, i);
-        assert_result_is_brute(&brute, &result.scenario[i], study, &study->scenario[i]);
+        assert_counts_are_brute(&brute, &exhaustive.scenario[i]);
+        assert_rows_are_brute(&brute, &exhaustive.scenario[i], study, &study->scenario[i]);
+        assert_rows_are_brute(&brute, &pruned.scenario[i], study, &study->scenario[i]);
         for (int r = 0; r < MAX_REASONS; r++) seen[r] |= brute.n_refused[r] > 0;
         n_rows += brute.n;
         brute_free(&brute);
@@ -328,67 +345,33 @@ static void check_study(const struct study *study, int n_reasons, int64_t fewest
     assert_true(n_rows >= fewest_rows);
 }
 
-static void check_text(const char *text, int n_reasons, int64_t fewest_rows)
+/* ---- tests --------------------------------------------------------------------------------------------------------- */
+
+struct study_case {
+    const char *text; /* NULL: configs/smoke.yaml */
+    int n_reasons;
+    int64_t fewest_rows;
+};
+static struct study_case smoke_case = {NULL, 1, 20}, limited_case = {limited, 7, 5}, ring_case = {ring, 4, 20};
+static struct study_case serving_case = {serving, 6, 10}, ties_case = {ties, 0, 1};
+static struct study_case links_case = {many_links, 0, 20}, rates_case = {many_rates, 2, 20};
+
+static void is_brute_force(void **state)
 {
+    const struct study_case *const c = *state;
     struct study study;
-    must_parse(&study, text);
-    check_study(&study, n_reasons, fewest_rows);
+    const int status = c->text ? study_parse(&study, c->text, "study.yaml", &arena, &errors)
+                               : study_read(&study, SOURCE_DIR "/configs/smoke.yaml", NULL, 0, &arena, &errors);
+    errors_print(&errors, stderr);
+    assert_int_equal(status, 0);
+    check_study(&study, c->n_reasons, c->fewest_rows);
 }
 
-/* ---- tests ------------------------------------------------------------------------------------------------------------------ */
-
-static void smoke_is_brute_force(void **state)
-{
-    struct study study;
-    (void)state;
-    assert_int_equal(study_read(&study, SOURCE_DIR "/configs/smoke.yaml", NULL, 0, &arena, &errors), 0);
-    check_study(&study, 1, 20);
-}
-
-static void limits_are_brute_force(void **state)
-{
-    (void)state;
-    check_text(limited, 7, 5);
-}
-
-static void rings_are_brute_force(void **state)
-{
-    (void)state;
-    check_text(ring, 4, 20);
-}
-
-static void serving_is_brute_force(void **state)
-{
-    (void)state;
-    check_text(serving, 6, 10);
-}
-
-static void ties_are_brute_force(void **state)
-{
-    (void)state;
-    check_text(ties, 0, 1);
-}
-
-static void many_links_are_brute_force(void **state)
-{
-    (void)state;
-    check_text(many_links, 0, 20);
-}
-
-static void many_rates_are_brute_force(void **state)
-{
-    (void)state;
-    check_text(many_rates, 2, 20);
-}
-
-#define TEST(name) cmocka_unit_test_teardown(name, stop)
+#define TEST(of) {#of, is_brute_force, NULL, stop, &of##_case}
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(smoke_is_brute_force),   TEST(limits_are_brute_force), TEST(rings_are_brute_force),
-        TEST(serving_is_brute_force), TEST(ties_are_brute_force),   TEST(many_links_are_brute_force),
-        TEST(many_rates_are_brute_force),
-    };
+    const struct CMUnitTest tests[] = {TEST(smoke), TEST(limited), TEST(ring), TEST(serving),
+                                       TEST(ties),  TEST(links),   TEST(rates)};
     return cmocka_run_group_tests_name("sweep", tests, NULL, NULL);
 }

@@ -188,6 +188,7 @@ struct result {
     char study_name[NAME_CHARS], created[32], program[64], revision[64], compiler[128], flags[256], simd[32];
     char *study;            /* effective study, text */
     uint64_t study_hash;
+    enum search search;
     int n_objectives;
     enum metric objective[MAX_OBJECTIVES];
     int n_limits;

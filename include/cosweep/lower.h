@@ -28,6 +28,110 @@ enum collective_kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, ALL_TO_ALL };
 struct collective lower_collective(enum collective_kind kind, const struct group *group, double bytes,
                                    const struct fabric *fabric, int64_t sips, double wire_bytes[N_LEVELS]);
 
+/* ---- tensors: what the PEs keep, how it is cut, and how much of it is there more than once (MODEL section 8) ----------- */
+
+/* X(code, name, meaning) */
+#define TENSORS(X)                                                                                                          \
+    X(QUERY, "W_Q", "query projection")                                                                                     \
+    X(KEY, "W_K", "key projection")                                                                                         \
+    X(VALUE, "W_V", "value projection")                                                                                     \
+    X(QUERY_DOWN, "W_DQ", "MLA: queries into their rank")                                                                   \
+    X(QUERY_UP, "W_UQ", "MLA: queries of the heads out of it")                                                              \
+    X(LATENT_DOWN, "W_DKV", "MLA: tokens into the latent that is cached")                                                   \
+    X(LATENT_UP, "W_UKV", "MLA: keys and values of the heads out of it")                                                    \
+    X(OUTPUT, "W_O", "output projection")                                                                                   \
+    X(NORMS, "norms", "the two norms of a layer")                                                                           \
+    X(GATE, "W_gate", "FFN: gate")                                                                                          \
+    X(UP, "W_up", "FFN: up")                                                                                                \
+    X(DOWN, "W_down", "FFN: down")                                                                                          \
+    X(ROUTER, "router", "scores of the experts")                                                                            \
+    X(EXPERT_GATE, "expert_gate", "routed experts: gate")                                                                   \
+    X(EXPERT_UP, "expert_up", "routed experts: up")                                                                         \
+    X(EXPERT_DOWN, "expert_down", "routed experts: down")                                                                   \
+    X(SHARED_GATE, "shared_gate", "shared experts: gate")                                                                   \
+    X(SHARED_UP, "shared_up", "shared experts: up")                                                                         \
+    X(SHARED_DOWN, "shared_down", "shared experts: down")                                                                   \
+    X(EMBEDDING, "embedding", "token embedding, on the first pipeline stage")                                               \
+    X(LM_HEAD, "lm_head", "logits, on the last pipeline stage")                                                             \
+    X(KEY_CACHE, "K_cache", "keys of the cached tokens")                                                                    \
+    X(VALUE_CACHE, "V_cache", "values of the cached tokens")                                                                \
+    X(LATENT_CACHE, "latent_cache", "MLA: latents of the cached tokens")
+enum tensor_code {
+#define X(code, ...) TENSOR_##code,
+    TENSORS(X)
+#undef X
+        N_TENSORS
+};
+extern const char *const tensor_name[N_TENSORS];
+extern const char *const tensor_meaning[N_TENSORS];
+
+/* Ranks that a side of a tensor is cut over.  X(code, name) */
+#define CUTS(X) X(TP, "tp") X(CP, "cp") X(DP, "dp") X(EP, "ep") X(EXPERT_TP, "expert_tp") X(KV_SHARERS, "kv_sharers")
+enum cut_ranks {
+#define X(code, name) CUT_##code,
+    CUTS(X)
+#undef X
+        N_CUT_RANKS
+};
+extern const char *const cut_name[N_CUT_RANKS];
+
+enum { MAX_CUTS = 3, MAX_TENSORS = 32 };
+struct tensor_side {
+    const char *what;   /* of its elements: "hidden", "heads", "tokens" ... */
+    double size, share; /* whole; of one PE, rounded up where MODEL rounds */
+    int n_cuts;
+    struct { enum cut_ranks by; int64_t ways; } cut[MAX_CUTS];
+};
+/* One tensor of a layer, or of an edge of the model. */
+struct tensor {
+    enum tensor_code code;
+    int64_t window_tokens;    /* caches of windowed layers, else 0 */
+    int64_t layers;           /* that have it, in the model; 1 at an edge */
+    int64_t fullest_layers;   /* of those on the fullest PE's pipeline stage */
+    struct tensor_side stack; /* experts of a layer, sequences of a cache; size 1 elsewhere */
+    struct tensor_side rows, columns;
+    double copies[3];         /* of every share, over TP, CP and DP; may be a fraction where tp is no multiple of hkv */
+    double element_bytes;
+    bool is_own;              /* false: a tied LM head kept a second time by the last of several pipeline stages */
+};
+struct tensors {
+    int n;
+    struct tensor tensor[MAX_TENSORS];
+    int64_t ranks; /* tp * cp * dp: PEs of a pipeline stage */
+};
+/* The same sizes as lower_plan's: `fullest_layers` shares add up to weight_bytes and kv_bytes of the demand. */
+void lower_tensors(struct tensors *tensors, const struct lowering *lowering, const struct plan *plan);
+double tensor_bytes(const struct tensor *tensor);       /* of one layer, once */
+double tensor_share_bytes(const struct tensor *tensor); /* of one layer on one PE */
+
+/* Why the PEs together keep more than the model has.  X(code, name, of the KV cache, meaning) */
+#define WASTES(X)                                                                                                           \
+    X(KV_WEIGHTS_BY_TP, "kv_weights_by_tp", false, "K and V projections on several TP ranks of a KV head")                  \
+    X(MLA_WEIGHTS_BY_TP, "mla_weights_by_tp", false, "MLA: projections into the latents on every TP rank")                  \
+    X(OTHER_WEIGHTS_BY_TP, "other_weights_by_tp", false, "norms, router and shared experts on every TP rank")               \
+    X(WEIGHTS_BY_CP, "weights_by_cp", false, "weights on every CP rank")                                                    \
+    X(WEIGHTS_BY_DP, "weights_by_dp", false, "weights in every DP replica")                                                 \
+    X(WEIGHTS_BY_PP, "weights_by_pp", false, "tied embedding on the last pipeline stage, too")                              \
+    X(WEIGHTS_BY_PADDING, "weights_by_padding", false, "weights of sizes that do not divide")                               \
+    X(KV_BY_TP, "kv_by_tp", true, "KV cache on TP ranks beyond the KV heads")                                               \
+    X(KV_BY_PADDING, "kv_by_padding", true, "KV cache of heads or tokens that do not divide")
+enum waste_code {
+#define X(code, ...) WASTE_##code,
+    WASTES(X)
+#undef X
+        N_WASTES
+};
+extern const char *const waste_name[N_WASTES];
+extern const bool waste_of_kv[N_WASTES];
+extern const char *const waste_meaning[N_WASTES];
+/* kept = own + the sum of its wastes, on all PEs together and on the fullest PE (whose own part is the mean of its stage). */
+struct kept { double own_bytes, kept_bytes; };
+struct waste {
+    double machine_bytes[N_WASTES], pe_bytes[N_WASTES];
+    struct kept machine_weights, machine_kv, pe_weights, pe_kv;
+};
+void lower_waste(struct waste *waste, const struct tensors *tensors);
+
 /* ---- symbols and formulas: MODEL.md's letters with their values, and its equations as texts over them ----------------- */
 
 /* Every letter of MODEL.md.  X(name, of, dimension, section, meaning) */

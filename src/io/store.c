@@ -1,7 +1,21 @@
-/* What writer and reader of the result file share: quiet, types, and the library's own words for what went wrong. */
+/* What writers and readers of the result file share: quiet, types, words, and the library's own for what went wrong. */
 #include "io/store.h"
 
+#include <assert.h>
 #include <string.h>
+
+const char *const store_search_name[2] = {[SEARCH_EXHAUSTIVE] = "exhaustive", [SEARCH_PRUNED] = "pruned"};
+
+char *store_reason_words(char words[STORE_WORDS_CHARS], const struct result *result)
+{
+    size_t length = 0;
+    for (int i = 0; i < REASON_LIMIT + result->n_limits; i++)
+        length += (size_t)snprintf(words + length, STORE_WORDS_CHARS - length, "%s%s%s", i > 0 ? "|" : "",
+                                   i < REASON_LIMIT ? reason_name[i] : "limit_",
+                                   i < REASON_LIMIT ? "" : metric_facts[result->limit[i - REASON_LIMIT].metric].name);
+    assert(length < STORE_WORDS_CHARS);
+    return words;
+}
 
 void store_quiet(void)
 {

@@ -26,11 +26,15 @@ static double ffn_weights(const struct shares *s, bool moe)
            matrices * hidden * shared;
 }
 
-static double kv_elements(const struct shares *s, int64_t window)
+int64_t cached_tokens(const struct shares *s, int64_t window)
 {
     const struct scenario *const work = s->scenario;
-    const int64_t longest = s->serve ? work->prompt_tokens + work->answer_tokens : s->sequence;
-    const int64_t rows = ceil_ratio(windowed(longest, window), s->plan.cp * s->sequence_split);
+    return windowed(s->serve ? work->prompt_tokens + work->answer_tokens : s->sequence, window);
+}
+
+static double kv_elements(const struct shares *s, int64_t window)
+{
+    const int64_t rows = ceil_ratio(cached_tokens(s, window), s->plan.cp * s->sequence_split);
     return (double)s->plan.batch * (double)rows * s->kv_width;
 }
 
@@ -47,31 +51,50 @@ static double activation_elements(const struct shares *s)
     return 2.0 * n * hidden + larger(attention, larger(ffn, logits));
 }
 
-void lower_memory(struct demand *demand, const struct shares *s)
+/* Elements that every layer of stage `stage` keeps, and the stage's edges. */
+struct stage_elements { double weights, kv; };
+
+static struct stage_elements stage_elements(const struct shares *s, int64_t stage, const struct stage_elements layer[MAX_KINDS])
+{
+    const struct model *const model = &s->scenario->model;
+    const bool first = stage == 0, last = stage == s->plan.pp - 1;
+    const double embedding = (double)ceil_ratio(model->vocab, s->plan.tp) * (double)model->hidden;
+    struct stage_elements held = {.weights = first ? embedding : 0.0};
+    int64_t from, to;
+    if (last && !(model->tied && first)) held.weights += embedding;
+    stage_layers(s, stage, &from, &to);
+    for (int64_t i = from; i < to; i++) {
+        held.weights += layer[model->layer_kind[i]].weights;
+        held.kv += layer[model->layer_kind[i]].kv;
+    }
+    return held;
+}
+
+int64_t lower_fullest_stage(const struct shares *s, double *weight_bytes, double *kv_bytes)
 {
     const struct scenario *const work = s->scenario;
     const struct model *const model = &work->model;
-    const double embedding = (double)ceil_ratio(model->vocab, s->plan.tp) * (double)model->hidden;
     const double attention = attention_weights(s) + 2.0 * (double)model->hidden;
-    double weights_of[MAX_KINDS], kv_of[MAX_KINDS], fullest = -1.0;
-    for (int k = 0; k < demand->n_kinds; k++) {
-        weights_of[k] = attention + ffn_weights(s, demand->kind[k].moe);
-        kv_of[k] = kv_elements(s, demand->kind[k].window_tokens);
+    struct stage_elements layer[MAX_KINDS];
+    int64_t fullest = 0;
+    *weight_bytes = *kv_bytes = 0.0;
+    for (int k = 0; k < model->n_kinds; k++) {
+        layer[k].weights = attention + ffn_weights(s, model->kind[k].moe);
+        layer[k].kv = kv_elements(s, model->kind[k].window_tokens);
     }
     for (int64_t stage = 0; stage < s->plan.pp; stage++) {
-        const bool first = stage == 0, last = stage == s->plan.pp - 1;
-        double weights = first ? embedding : 0.0, kv = 0.0;
-        int64_t from, to;
-        if (last && !(model->tied && first)) weights += embedding;
-        stage_layers(s, stage, &from, &to);
-        for (int64_t i = from; i < to; i++) {
-            weights += weights_of[model->layer_kind[i]];
-            kv += kv_of[model->layer_kind[i]];
-        }
-        if (weights * work->weight_bytes + kv * work->kv_bytes <= fullest) continue;
-        demand->weight_bytes = weights * work->weight_bytes;
-        demand->kv_bytes = kv * work->kv_bytes;
-        fullest = demand->weight_bytes + demand->kv_bytes;
+        const struct stage_elements held = stage_elements(s, stage, layer);
+        const double weights = held.weights * work->weight_bytes, kv = held.kv * work->kv_bytes;
+        if (stage > 0 && weights + kv <= *weight_bytes + *kv_bytes) continue;
+        *weight_bytes = weights;
+        *kv_bytes = kv;
+        fullest = stage;
     }
-    demand->activation_bytes = work->activation_bytes * activation_elements(s);
+    return fullest;
+}
+
+void lower_memory(struct demand *demand, const struct shares *s)
+{
+    lower_fullest_stage(s, &demand->weight_bytes, &demand->kv_bytes);
+    demand->activation_bytes = s->scenario->activation_bytes * activation_elements(s);
 }

@@ -106,6 +106,10 @@ struct routing lower_routing(const struct shares *shares);
 void lower_attention(struct demand *demand, const struct shares *shares, int kind); /* MODEL section 5 */
 void lower_ffn(struct demand *demand, const struct shares *shares, int kind);       /* MODEL section 6 */
 void lower_memory(struct demand *demand, const struct shares *shares);              /* MODEL section 8 */
+/* The pipeline stage whose PEs keep most weights and KV cache, the first of equals, and what they keep. */
+int64_t lower_fullest_stage(const struct shares *shares, double *weight_bytes, double *kv_bytes);
+/* Cached tokens of a sequence that a layer with this window keeps, on all ranks together. */
+int64_t cached_tokens(const struct shares *shares, int64_t window);
 /* Whether a parallel block's attention sum is left to `combine` (MODEL section 5, end). */
 bool sums_merge(const struct shares *shares, bool moe_layer);
 

@@ -63,6 +63,7 @@ static void fill_study(struct result *result, const struct study *study, struct 
     snprintf(result->study_name, sizeof result->study_name, "%s", study->name);
     result->study = arena_text(arena, study->effective);
     result->study_hash = study->hash;
+    result->search = study->search;
     result->n_objectives = study->n_objectives;
     memcpy(result->objective, study->objective, sizeof result->objective);
     result->n_limits = study->n_limits;
