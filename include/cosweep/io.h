@@ -134,6 +134,17 @@ struct result_sample {
     candidate_id *id;          /* [n], ascending */
     double *metric[N_METRICS]; /* [n] each */
 };
+/* Every feasible candidate of a scenario, in order of id, block by block: more than memory holds. */
+struct full_block {
+    int64_t n;
+    candidate_id *id;          /* [n] */
+    double *metric[N_METRICS]; /* [n] each */
+};
+struct full_source {
+    int64_t n;        /* candidates in all */
+    struct full *full; /* owned by whoever made the source; NULL = not asked for */
+    const struct full_block *(*next)(struct full *full); /* borrowed until the next call; NULL after the last */
+};
 enum { N_DOUBLED = 7 };
 extern const enum hardware_knob doubled_knob[N_DOUBLED];
 struct result_doubling { /* latency before over latency after; [n_rows][N_DOUBLED], row-major */
@@ -158,6 +169,7 @@ struct result_scenario {
     int n_histograms;
     struct result_histogram histogram[MAX_HISTOGRAMS];
     struct result_sample sample;
+    struct full_source full;
     struct result_doubling doubling;
     double *elasticity;                 /* [n_rows][N_BOUNDS], row-major: share of the step, sums to 1 */
     struct result_curve curve[N_CURVES]; /* of curve_knob[c] */

@@ -46,4 +46,9 @@ struct run_options {
 int run_study(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
               struct arena *arena, struct errors *errors);
 
+/* Give every scenario of `result` its full source where the study asks for one (population.full); rank 0 only.  `study` must
+ * be the one of the last round and outlive the sources.  full_close frees them. */
+void full_open(struct result *result, const struct study *study);
+void full_close(struct result *result);
+
 #endif

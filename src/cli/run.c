@@ -63,6 +63,19 @@ static bool all_good(struct cli *cli)
     return first < 0;
 }
 
+/* The result, with every feasible candidate where the study asks for them: of the grid that was swept last. */
+static int write_result(struct result *result, const struct study *study, const char *path, struct arena *arena,
+                        struct errors *errors)
+{
+    struct study last;
+    if (!study->population.full) return result_write(result, path, errors);
+    if (study_parse(&last, result->study, "the study that was swept", arena, errors) != 0) return -1;
+    full_open(result, &last);
+    const int status = result_write(result, path, errors);
+    full_close(result);
+    return status;
+}
+
 static int cmd_run(struct cli *cli)
 {
     struct arena arena = {0};
@@ -82,7 +95,7 @@ static int cmd_run(struct cli *cli)
     if (run_study(&result, &study, &run, cli->ranks, &arena, &cli->errors) != 0) goto out;
     code = STATUS_DONE;
     if (!root) goto out;
-    if (result_write(&result, path, &cli->errors) != 0) {
+    if (write_result(&result, &study, path, &arena, &cli->errors) != 0) {
         code = -1;
         goto out;
     }

@@ -90,6 +90,8 @@ static void put_flags(struct put *put, hid_t at, const char *words)
     put_text(put, at, "flag_meanings", meanings);
 }
 
+enum { PART_VALUES = 65536 }; /* of a column that is written in parts */
+
 /* ---- groups and datasets ---------------------------------------------------------------------------------------- */
 
 /* Links in the order they were made, so that listings read like DESIGN section 4. */
@@ -118,7 +120,7 @@ struct about about_column(const char *name, enum dimension dimension, hid_t memo
     return (struct about){name, store_type(dimension), memory_type, unit_name(dimension), meaning, words};
 }
 
-/* Returns the open dataset, or an invalid one after a failure. */
+/* Returns the open dataset, or an invalid one after a failure.  Without values it is chunked, to be filled in parts. */
 static hid_t put_dataset(struct put *put, hid_t at, const struct about *about, int rank, const int64_t *n,
                          const void *values)
 {
@@ -131,9 +133,12 @@ static hid_t put_dataset(struct put *put, hid_t at, const struct about *about, i
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     const hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, NULL);
     H5Pset_obj_track_times(properties, false);
+    if (!values && rank == 1 && shape[0] > 0)
+        H5Pset_chunk(properties, 1, &(hsize_t){shape[0] < PART_VALUES ? shape[0] : PART_VALUES});
     const hid_t set = H5Dcreate2(at, about->name, about->file_type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     if (put_check(put, set, about->name)) {
-        put_check(put, H5Dwrite(set, about->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), about->name);
+        if (values)
+            put_check(put, H5Dwrite(set, about->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), about->name);
         put_text(put, set, "units", about->units);
         put_text(put, set, "long_name", about->meaning);
         put_flags(put, set, about->words);
@@ -188,6 +193,25 @@ static void put_on_scales(struct put *put, hid_t at, const struct about *about, 
 void put_column(struct put *put, hid_t at, const struct about *about, int64_t n, const void *values, hid_t scale)
 {
     put_on_scales(put, at, about, 1, &n, values, &scale);
+}
+
+hid_t put_open_column(struct put *put, hid_t at, const struct about *about, int64_t n, hid_t scale)
+{
+    const hid_t set = put_dataset(put, at, about, 1, &n, NULL);
+    if (set >= 0)
+        put_check(put, scale >= 0 ? H5DSattach_scale(set, scale, 0) : H5DSset_scale(set, about->name), about->name);
+    return set;
+}
+
+void put_part(struct put *put, hid_t column, const struct about *about, int64_t from, int64_t n, const void *values)
+{
+    if (put->failed || n == 0)
+        return;
+    const hid_t file_space = H5Dget_space(column), memory_space = H5Screate_simple(1, &(hsize_t){(hsize_t)n}, NULL);
+    H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &(hsize_t){(hsize_t)from}, NULL, &(hsize_t){(hsize_t)n}, NULL);
+    put_check(put, H5Dwrite(column, about->memory_type, memory_space, file_space, H5P_DEFAULT, values), about->name);
+    H5Sclose(memory_space);
+    H5Sclose(file_space);
 }
 
 void put_table(struct put *put, hid_t at, const struct about *about, const int64_t n[2], const void *values,

@@ -48,6 +48,7 @@ static void put_scenario(struct put *put, hid_t at, const struct result *result,
     put_pareto(put, group, scenario);
     put_sensitivity(put, group, result, scenario);
     put_population(put, group, scenario);
+    put_full(put, group, &scenario->full);
     put_refused(put, group, result, scenario);
     put_group_close(put, group, scenario->name);
 }
