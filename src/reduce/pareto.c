@@ -10,15 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_WAITING = 256, CORNER_BLOCK = 64 };
+enum { FEWEST_WAITING = 256, CORNER_BLOCK = 16 };
 
 struct waiting {
     int64_t n, capacity;
     struct point *point;
 };
 
+/* Points in blocks with their best corner, so that a block that cannot dominate is skipped whole. */
+struct corners {
+    double (*corner)[MAX_OBJECTIVES];
+};
+
 struct pareto_state {
     struct screen screen;
+    struct corners corners; /* of the archive; more than two objectives only */
     struct waiting waiting;
     bool screens; /* the screen was built from a non-empty archive */
 };
@@ -43,7 +49,10 @@ void pareto_init(struct pareto *pareto, int n_objectives)
 
 void pareto_free(struct pareto *pareto)
 {
-    if (pareto->state) free(pareto->state->waiting.point);
+    if (pareto->state) {
+        free(pareto->state->waiting.point);
+        free(pareto->state->corners.corner);
+    }
     free(pareto->state);
     free(pareto->point);
     *pareto = (struct pareto){0};
@@ -86,42 +95,41 @@ static int64_t count_up_to(const struct pareto *pareto, double x)
     return low;
 }
 
+/* The last of the first n points, sorted and in corners, that is nowhere worse than `p`; -1 = none. */
+static int64_t last_no_worse(const struct point *point, int64_t n, const struct corners *corners, const struct point *p,
+                             int n_objectives)
+{
+    for (int64_t block = (n - 1) / CORNER_BLOCK; block >= 0; block--) {
+        if (!no_worse(corners->corner[block], p->objective, n_objectives)) continue;
+        const int64_t from = block * CORNER_BLOCK, to = from + CORNER_BLOCK < n ? from + CORNER_BLOCK : n;
+        for (int64_t i = to - 1; i >= from; i--)
+            if (no_worse(point[i].objective, p->objective, n_objectives)) return i;
+    }
+    return -1;
+}
+
 /* Whether an archive point dominates `p` or equals it; the latter is counted there and then. */
 static bool is_covered(struct pareto *pareto, const struct point *p)
 {
     const int64_t n = count_up_to(pareto, p->objective[0]);
     if (n == 0) return false;
-    /* With two objectives the last such point has the lowest second objective. */
-    for (int64_t i = n - 1, last = pareto->n_objectives == 2 ? n - 1 : 0; i >= last; i--) {
-        struct point *const q = &pareto->point[i];
-        if (!no_worse(q->objective, p->objective, pareto->n_objectives)) continue;
-        if (compare_objectives(q, p) == 0) {
-            q->n_equal += p->n_equal;
-            if (p->id < q->id) q->id = p->id;
-        }
-        return true;
+    /* With two objectives the last point up to there has the lowest second objective. */
+    const int64_t at = pareto->n_objectives == 2
+                           ? (no_worse(pareto->point[n - 1].objective, p->objective, 2) ? n - 1 : -1)
+                           : last_no_worse(pareto->point, n, &pareto->state->corners, p, pareto->n_objectives);
+    if (at < 0) return false;
+    struct point *const q = &pareto->point[at];
+    if (compare_objectives(q, p) == 0) {
+        q->n_equal += p->n_equal;
+        if (p->id < q->id) q->id = p->id;
+    } else if (pareto->n_objectives > 2) {
+        screen_note(&pareto->state->screen, q->objective);
     }
-    return false;
+    return true;
 }
 
 /* ---- merge -------------------------------------------------------------------------------------------------------------------- */
 
-/* Kept points in blocks with their best corner, so that a block that cannot dominate is skipped whole. */
-struct corners {
-    double (*corner)[MAX_OBJECTIVES];
-};
-
-static bool dominated_by_kept(const struct point *kept, int64_t n, const struct corners *corners, const struct point *p,
-                              int n_objectives)
-{
-    for (int64_t block = (n - 1) / CORNER_BLOCK; block >= 0; block--) {
-        if (!no_worse(corners->corner[block], p->objective, n_objectives)) continue;
-        const int64_t from = block * CORNER_BLOCK, to = from + CORNER_BLOCK < n ? from + CORNER_BLOCK : n;
-        for (int64_t i = from; i < to; i++)
-            if (no_worse(kept[i].objective, p->objective, n_objectives)) return true;
-    }
-    return false;
-}
 
 static void note_corner(struct corners *corners, int64_t at, const struct point *p)
 {
@@ -130,10 +138,10 @@ static void note_corner(struct corners *corners, int64_t at, const struct point 
         if (at % CORNER_BLOCK == 0 || p->objective[d] < corner[d]) corner[d] = p->objective[d];
 }
 
-/* Reduce sorted points to their Pareto set in place; returns its size. */
-static int64_t keep_undominated(struct point *point, int64_t n, int n_objectives)
+/* Reduce sorted points to their Pareto set in place, with its corners; returns its size. */
+static int64_t keep_undominated(struct point *point, int64_t n, int n_objectives, struct corners *corners)
 {
-    struct corners corners = {grow(NULL, (size_t)(n / CORNER_BLOCK + 1), sizeof *corners.corner)};
+    corners->corner = grow(corners->corner, (size_t)(n / CORNER_BLOCK + 1), sizeof *corners->corner);
     double lowest = INFINITY;
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -145,14 +153,13 @@ static int64_t keep_undominated(struct point *point, int64_t n, int n_objectives
         if (n_objectives == 2) {
             if (point[i].objective[1] >= lowest) continue;
             lowest = point[i].objective[1];
-        } else if (kept > 0 && dominated_by_kept(point, kept, &corners, &point[i], n_objectives)) {
+        } else if (kept > 0 && last_no_worse(point, kept, corners, &point[i], n_objectives) >= 0) {
             continue;
         }
         point[kept] = point[i];
-        note_corner(&corners, kept, &point[kept]);
+        note_corner(corners, kept, &point[kept]);
         kept++;
     }
-    free(corners.corner);
     return kept;
 }
 
@@ -163,7 +170,7 @@ static void flush(struct pareto *pareto)
     struct waiting *const waiting = &state->waiting;
     if (waiting->n == 0) return;
     qsort(waiting->point, (size_t)waiting->n, sizeof *waiting->point, compare_points);
-    waiting->n = keep_undominated(waiting->point, waiting->n, pareto->n_objectives);
+    waiting->n = keep_undominated(waiting->point, waiting->n, pareto->n_objectives, &state->corners);
     const int64_t total = pareto->n + waiting->n;
     if (total > pareto->capacity) {
         pareto->capacity = total + total / 2;
@@ -174,7 +181,7 @@ static void flush(struct pareto *pareto)
         const bool from_archive = a >= 0 && compare_objectives(&pareto->point[a], &waiting->point[w]) > 0;
         pareto->point[at] = from_archive ? pareto->point[a--] : waiting->point[w--];
     }
-    pareto->n = keep_undominated(pareto->point, total, pareto->n_objectives);
+    pareto->n = keep_undominated(pareto->point, total, pareto->n_objectives, &state->corners);
     waiting->n = 0;
     screen_build(&state->screen, pareto->point, pareto->n, pareto->n_objectives);
     state->screens = true;

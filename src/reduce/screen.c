@@ -41,7 +41,7 @@ static double dominated_share(const struct point *p, const double low[], const d
 
 void screen_build(struct screen *screen, const struct point *point, int64_t n, int n_objectives)
 {
-    double low[MAX_OBJECTIVES], high[MAX_OBJECTIVES], score[N_PIVOTS];
+    double low[MAX_OBJECTIVES], high[MAX_OBJECTIVES], score[N_FIXED_PIVOTS];
     screen->n_pivots = 0;
     if (n == 0) return;
     if (n_objectives == 2) {
@@ -59,8 +59,8 @@ void screen_build(struct screen *screen, const struct point *point, int64_t n, i
         const double share = dominated_share(&point[i], low, high, n_objectives);
         int at = screen->n_pivots;
         while (at > 0 && score[at - 1] < share) at--;
-        if (at == N_PIVOTS) continue;
-        if (screen->n_pivots < N_PIVOTS) screen->n_pivots++;
+        if (at == N_FIXED_PIVOTS) continue;
+        if (screen->n_pivots < N_FIXED_PIVOTS) screen->n_pivots++;
         for (int k = screen->n_pivots - 1; k > at; k--) {
             score[k] = score[k - 1];
             memcpy(screen->pivot[k], screen->pivot[k - 1], sizeof screen->pivot[k]);
@@ -68,6 +68,13 @@ void screen_build(struct screen *screen, const struct point *point, int64_t n, i
         score[at] = share;
         memcpy(screen->pivot[at], point[i].objective, sizeof screen->pivot[at]);
     }
+}
+
+void screen_note(struct screen *screen, const double objective[MAX_OBJECTIVES])
+{
+    if (screen->n_pivots < N_PIVOTS) screen->next_pivot = screen->n_pivots++;
+    else screen->next_pivot = screen->next_pivot + 1 < N_PIVOTS ? screen->next_pivot + 1 : N_FIXED_PIVOTS;
+    memcpy(screen->pivot[screen->next_pivot], objective, sizeof screen->pivot[0]);
 }
 
 static inline __attribute__((always_inline)) int count_kept(const int64_t *restrict keep, int n)
