@@ -136,6 +136,11 @@ void bound_work(struct work_extents *out, const struct demand *demand, const str
 void bound_wire(struct wire_extents *out, const struct demand *demand, const struct times *times, int from, int to);
 void bound_store(struct store_extents *out, const struct store_rates *store, const bool *fits);
 struct extent bound_step(const struct demand *demand, const struct work_extents *work, const struct wire_extents *wire);
+/* Cost of the box's machines. */
+struct extent bound_cost(const struct demand *demand, const struct work_extents *work, const struct wire_extents *wire,
+                         const struct store_extents *store);
+/* Extents of one store row. */
+struct store_extents bound_store_row(const struct store_rates *store, int k);
 /* What no machine of the box is better than, in the metric's own direction (hbm_utilization: lower than). */
 double bound_metric(enum metric metric, const struct demand *demand, const struct work_extents *work,
                     const struct wire_extents *wire, const struct store_extents *store, struct extent step_s);

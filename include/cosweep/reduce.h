@@ -71,8 +71,9 @@ struct strip {
 };
 void strip_init(struct strip *strip, int n, struct arena *arena);
 void strip_clear(struct strip *strip, int n);
-/* latency_s[n] of a slice: each to its row of `varying`, and all to row `fixed` of `other`. NaN is no candidate. */
-void strip_add(struct strip *varying, struct strip *other, int fixed, const double *latency_s, int n);
+/* latency_s[n] of a slice: each to its row of `varying`, and all to row `fixed` of `other`. NaN is no candidate;
+ * all_alive says that there is none. */
+void strip_add(struct strip *varying, struct strip *other, int fixed, const double *latency_s, int n, bool all_alive);
 /* A strip's row as a tally, each candidate counted `weight` times. */
 struct tally strip_tally(const struct strip *strip, int row, int64_t weight);
 
@@ -80,7 +81,10 @@ struct tally strip_tally(const struct strip *strip, int row, int64_t weight);
 
 /* Eight bins per factor of two, even in the bit pattern, from 2^-40 to 2^40; what is outside goes to the first or last. */
 enum { HISTOGRAM_BINS = 640 };
-struct histogram { int64_t *count; /* [HISTOGRAM_BINS][HISTOGRAM_BINS], row-major: first metric, second metric; owned */ };
+struct histogram {
+    int64_t *count; /* [HISTOGRAM_BINS][HISTOGRAM_BINS], row-major: first metric, second metric; owned */
+    int64_t *more;  /* the same again: counts that histogram_merge adds to another's `count` */
+};
 void histogram_init(struct histogram *histogram);
 void histogram_free(struct histogram *histogram);
 void histogram_merge(struct histogram *into, const struct histogram *from);
@@ -90,7 +94,7 @@ void histogram_add(struct histogram *histogram, const int32_t *first, const int3
 /* The same in two steps, for a slice whose one bin repeats: how often each bin of the other metric occurs, then these. */
 struct runs { int n; int32_t bin[HISTOGRAM_BINS], count[HISTOGRAM_BINS]; };
 void histogram_runs(struct runs *runs, const int32_t *bin, int n);
-bool histogram_same_bin(const int32_t *bin, int n); /* all equal, none -1 */
+int32_t histogram_bin(double value); /* of one value */
 /* Bins of `runs` are of the first metric, or of the second. */
 void histogram_add_runs(struct histogram *histogram, const struct runs *runs, bool of_first, int32_t other, int64_t weight);
 /* Lower edge of a bin; bin HISTOGRAM_BINS is the upper edge of the last. */
@@ -103,14 +107,23 @@ double histogram_edge(int bin);
 struct draw { double order; candidate_id id; };
 struct sample {
     int64_t n, capacity;
-    struct draw *draw; /* heap, highest first; owned */
+    struct draw *draw;       /* heap, highest first; owned */
+    int64_t *taken, n_room;  /* places of the group at hand; owned */
 };
 void sample_init(struct sample *sample, int64_t capacity);
 void sample_free(struct sample *sample);
 void sample_merge(struct sample *into, const struct sample *from);
-/* Candidates first_id + x * id_step, x < n <= SAMPLE_GROUP; those with value[x] NaN are none. */
-enum { SAMPLE_GROUP = 2048 };
-void sample_add_group(struct sample *sample, candidate_id first_id, int64_t id_step, const double *value, int n);
+/* A group of n candidates, named by the id of its first: its random numbers in ascending order, each with the place it falls
+ * on, as long as they may get in.  The caller keeps the candidate there, if there is one. */
+struct sample_group {
+    uint64_t seed;
+    int64_t n;
+    double order;           /* random number of the last draw */
+    int64_t n_taken;        /* places drawn before are the sample's, ascending */
+};
+bool sample_group_start(struct sample_group *group, const struct sample *sample, candidate_id first_id, int64_t n);
+bool sample_group_next(struct sample_group *group, struct sample *sample, int64_t *place);
+void sample_keep(struct sample *sample, double order, candidate_id id);
 /* Order the draws by id. */
 void sample_finish(struct sample *sample);
 

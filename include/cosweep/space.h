@@ -21,6 +21,7 @@ struct space {
     struct axis_values axis[N_KNOBS];
     /* derived by space_finish */
     int64_t n_group[N_GROUPS];    /* product of the axes of each group */
+    int first_axis[N_GROUPS + 1]; /* axes of group g: [first_axis[g], first_axis[g + 1]) */
     int64_t n_machines;           /* work x wire x store */
     int64_t n_lowered;            /* plan x structure: indices of what is lowered */
     int64_t n_raw;                /* n_lowered x n_machines */

@@ -68,11 +68,24 @@ struct extent bound_step(const struct demand *demand, const struct work_extents 
     return step;
 }
 
+struct store_extents bound_store_row(const struct store_rates *store, int k)
+{
+    const double cost = store->cost_per_pe[k], capacity = store->capacity_bytes[k];
+    return (struct store_extents){{cost, cost}, {capacity, capacity}};
+}
+
+struct extent bound_cost(const struct demand *demand, const struct work_extents *work, const struct wire_extents *wire,
+                         const struct store_extents *store)
+{
+    return (struct extent){machine_cost(demand, work->cost_per_pe.low, wire->cost.low, store->cost_per_pe.low),
+                           machine_cost(demand, work->cost_per_pe.high, wire->cost.high, store->cost_per_pe.high)};
+}
+
 double bound_metric(enum metric metric, const struct demand *d, const struct work_extents *work,
                     const struct wire_extents *wire, const struct store_extents *store, struct extent step_s)
 {
     const double pes = (double)d->pes;
-    const double cost = machine_cost(d, work->cost_per_pe.low, wire->cost.low, store->cost_per_pe.low);
+    const double cost = bound_cost(d, work, wire, store).low;
     switch (metric) {
     case METRIC_LATENCY: return step_s.low * d->latency_per_step;
     case METRIC_THROUGHPUT: return d->tokens / step_s.low;

@@ -69,16 +69,17 @@ void strip_clear(struct strip *strip, int n)
     for (int i = 0; i < n; i++) strip->min_s[i] = INFINITY;
 }
 
-SIMD_CLONES void strip_add(struct strip *varying, struct strip *other, int fixed, const double *restrict latency_s, int n)
+/* `all_alive` is a constant where this is inlined: then no NaN is among them and nothing is masked. */
+static inline __attribute__((always_inline)) void add_row(struct strip *varying, struct strip *other, int fixed,
+                                                          const double *restrict latency_s, int n, bool all_alive)
 {
     int64_t *restrict const count = varying->count, *restrict const sum = varying->sum_ln;
     int64_t *restrict const squares = varying->sum_squared_ln;
     double *restrict const min_s = varying->min_s;
     int64_t all = 0, all_sum = 0, all_squares = 0, lowest = INT64_MAX;
     for (int x = 0; x < n; x++) {
-        const double t = latency_s[x];
-        const int64_t alive = t == t ? -1 : 0; /* a mask: NaN adds nothing */
-        const double l = ln(t);
+        const double t = latency_s[x], l = ln(t);
+        const int64_t alive = all_alive || t == t ? -1 : 0; /* a mask: NaN adds nothing */
         const int64_t one = whole(l * units_per_one) & alive, two = whole(l * l * units_per_one) & alive;
         count[x] -= alive;
         sum[x] += one;
@@ -97,6 +98,13 @@ SIMD_CLONES void strip_add(struct strip *varying, struct strip *other, int fixed
     other->sum_ln[fixed] += all_sum;
     other->sum_squared_ln[fixed] += all_squares;
     if (all > 0 && double_of(lowest) < other->min_s[fixed]) other->min_s[fixed] = double_of(lowest);
+}
+
+SIMD_CLONES void strip_add(struct strip *varying, struct strip *other, int fixed, const double *restrict latency_s, int n,
+                           bool all_alive)
+{
+    if (all_alive) add_row(varying, other, fixed, latency_s, n, true);
+    else add_row(varying, other, fixed, latency_s, n, false);
 }
 
 struct tally strip_tally(const struct strip *strip, int row, int64_t weight)

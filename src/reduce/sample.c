@@ -19,6 +19,7 @@ void sample_init(struct sample *sample, int64_t capacity)
 void sample_free(struct sample *sample)
 {
     free(sample->draw);
+    free(sample->taken);
     *sample = (struct sample){0};
 }
 
@@ -45,8 +46,9 @@ static void sink(struct sample *sample)
     }
 }
 
-static void keep(struct sample *sample, struct draw draw)
+void sample_keep(struct sample *sample, double order, candidate_id id)
 {
+    const struct draw draw = {order, id};
     if (sample->n == sample->capacity) {
         if (!is_higher(&sample->draw[0], &draw)) return;
         sample->draw[0] = draw;
@@ -75,42 +77,49 @@ static double uniform(uint64_t seed, uint64_t index)
     return (double)(scramble(seed + index * 0x9e3779b97f4a7c15) >> 11) * 0x1p-53;
 }
 
-/* The places of a group that are left, without writing them all down: place `at` of them, past those taken before. */
-struct places { int n_taken; int16_t taken[SAMPLE_GROUP]; /* ascending */ };
-
-static int take_place(struct places *places, int at)
+/* Above what a random number does not get in. */
+static double threshold(const struct sample *sample)
 {
-    int i = 0;
-    while (i < places->n_taken && places->taken[i] <= at + i) i++;
-    const int place = at + i;
-    memmove(&places->taken[i + 1], &places->taken[i], (size_t)(places->n_taken - i) * sizeof places->taken[0]);
-    places->taken[i] = (int16_t)place;
-    places->n_taken++;
-    return place;
+    return sample->n < sample->capacity ? 1.0 : sample->draw[0].order;
 }
 
-void sample_add_group(struct sample *sample, candidate_id first_id, int64_t id_step, const double *value, int n)
+bool sample_group_start(struct sample_group *group, const struct sample *sample, candidate_id first_id, int64_t n)
 {
-    if (sample->capacity == 0) return;
-    const uint64_t seed = scramble((uint64_t)first_id);
-    double most = sample->n < sample->capacity ? 1.0 : sample->draw[0].order, order = 0.0;
-    if (uniform(seed, 0) > (double)n * most) return; /* 1 - (1-most)^n is less than n * most */
-    struct places places;
-    places.n_taken = 0;
-    for (int left = n; left > 0; left--) {
-        const uint64_t turn = 2 * (uint64_t)(n - left);
-        order = 1.0 - (1.0 - order) * pow(1.0 - uniform(seed, turn), 1.0 / left);
-        if (order > most) return;
-        const int x = take_place(&places, (int)(uniform(seed, turn + 1) * left));
-        if (value[x] != value[x]) continue;
-        keep(sample, (struct draw){order, first_id + x * id_step});
-        most = sample->n < sample->capacity ? 1.0 : sample->draw[0].order;
+    if (sample->capacity == 0) return false;
+    *group = (struct sample_group){.seed = scramble((uint64_t)first_id), .n = n};
+    return uniform(group->seed, 0) <= (double)n * threshold(sample); /* 1 - (1-t)^n is less than n t */
+}
+
+/* Place `at` of those that are left, past those taken before. */
+static int64_t take_place(struct sample_group *group, struct sample *sample, int64_t at)
+{
+    int64_t i = 0;
+    if (group->n_taken == sample->n_room) {
+        sample->n_room = sample->n_room * 2 + 64;
+        sample->taken = realloc(sample->taken, (size_t)sample->n_room * sizeof *sample->taken);
+        if (!sample->taken) abort();
     }
+    while (i < group->n_taken && sample->taken[i] <= at + i) i++;
+    memmove(&sample->taken[i + 1], &sample->taken[i], (size_t)(group->n_taken - i) * sizeof *sample->taken);
+    sample->taken[i] = at + i;
+    group->n_taken++;
+    return at + i;
+}
+
+bool sample_group_next(struct sample_group *group, struct sample *sample, int64_t *place)
+{
+    const int64_t left = group->n - group->n_taken;
+    const uint64_t turn = 2 * (uint64_t)group->n_taken;
+    if (left == 0) return false;
+    group->order = 1.0 - (1.0 - group->order) * pow(1.0 - uniform(group->seed, turn), 1.0 / (double)left);
+    if (group->order > threshold(sample)) return false;
+    *place = take_place(group, sample, (int64_t)(uniform(group->seed, turn + 1) * (double)left));
+    return true;
 }
 
 void sample_merge(struct sample *into, const struct sample *from)
 {
-    for (int64_t i = 0; i < from->n; i++) keep(into, from->draw[i]);
+    for (int64_t i = 0; i < from->n; i++) sample_keep(into, from->draw[i].order, from->draw[i].id);
 }
 
 static int compare_ids(const void *a, const void *b)

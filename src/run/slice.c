@@ -6,6 +6,13 @@
 #include <math.h>
 #include <string.h>
 
+/* What a box of machines can be at best and at worst. */
+struct corners {
+    struct work_extents work;
+    struct wire_extents wire;
+    struct store_extents store; /* all store rows that fit */
+};
+
 /* ---- columns ----------------------------------------------------------------------------------------------------------------- */
 
 static const double *column(struct worker *worker, enum metric metric, const struct slice *slice, int k)
@@ -95,25 +102,39 @@ static void mask_bins(struct worker *worker, enum metric metric, int n)
         if (worker->step_s[x] != worker->step_s[x]) worker->columns.bin[metric][x] = -1;
 }
 
+/* The one bin that all of a slice falls into, -1 if it is not known to be one.  Costs along a slice differ little. */
+static int32_t single_bin(enum metric metric, const struct demand *demand, const struct corners *box,
+                          const struct store_extents *store)
+{
+    if (metric_of_plan(metric))
+        return histogram_bin((double)(metric == METRIC_PES ? demand->pes : metric == METRIC_CUBES ? demand->cubes : demand->sips));
+    if (metric != METRIC_COST) return -1;
+    const struct extent cost = bound_cost(demand, &box->work, &box->wire, store);
+    const int32_t low = histogram_bin(cost.low);
+    return low == histogram_bin(cost.high) ? low : -1;
+}
+
 /* One store row, or all that fit (weight) where neither metric depends on it.  The metric that store rows share is counted
- * once per slice; where the other one falls into one bin, as costs along a slice tend to, only the counts are added. */
+ * once per slice; where the other one falls into one bin only the counts are added. */
 static void add_to_histogram(struct worker *worker, struct histogram *histogram, int h, const struct slice *slice, int k, int left,
-                             int64_t weight)
+                             int64_t weight, const struct corners *box, const struct store_extents *store)
 {
     const enum metric first = worker->sweep->study->population.histogram[h][0];
     const enum metric second = worker->sweep->study->population.histogram[h][1];
-    const bool first_shared = !metric_of_store(first);
+    const bool first_shared = !metric_of_store(first) && !metric_of_plan(first);
     const enum metric shared = first_shared ? first : second, other = first_shared ? second : first;
-    const int32_t *const shared_bin = bins(worker, shared, slice, k), *const other_bin = bins(worker, other, slice, k);
+    const int32_t single = metric_of_store(shared) ? -1 : single_bin(other, &worker->demand, box, store);
+    const int32_t *const shared_bin = bins(worker, shared, slice, k);
     if (left < slice->n) mask_bins(worker, shared, slice->n);
-    if (metric_of_store(shared) || !histogram_same_bin(other_bin, slice->n)) {
+    if (single < 0) {
+        const int32_t *const other_bin = bins(worker, other, slice, k);
         if (left < slice->n) mask_bins(worker, other, slice->n);
         histogram_add(histogram, first_shared ? shared_bin : other_bin, first_shared ? other_bin : shared_bin, slice->n, weight);
         return;
     }
     if (!worker->columns.has_runs[shared]) histogram_runs(worker->columns.runs[shared], shared_bin, slice->n);
     worker->columns.has_runs[shared] = true;
-    histogram_add_runs(histogram, worker->columns.runs[shared], first_shared, other_bin[0], weight);
+    histogram_add_runs(histogram, worker->columns.runs[shared], first_shared, single, weight);
 }
 
 static bool histogram_of_store(const struct study *study, int h)
@@ -123,14 +144,8 @@ static bool histogram_of_store(const struct study *study, int h)
 
 /* ---- corners -------------------------------------------------------------------------------------------------------------------- */
 
-struct corners {
-    struct work_extents work;
-    struct wire_extents wire;
-    struct store_extents store;
-};
-
 /* Whether the archive beats whatever is in a box, so that none of it can be in the Pareto set. */
-static bool is_beaten(const struct worker *worker, const struct corners *box)
+static bool is_beaten(const struct worker *worker, const struct corners *box, const struct store_extents *store)
 {
     const struct study *const study = worker->sweep->study;
     const struct demand *const demand = &worker->demand;
@@ -138,8 +153,25 @@ static bool is_beaten(const struct worker *worker, const struct corners *box)
     double corner[MAX_OBJECTIVES];
     for (int d = 0; d < study->n_objectives; d++)
         corner[d] = minimised(study->objective[d],
-                              bound_metric(study->objective[d], demand, &box->work, &box->wire, &box->store, step_s));
+                              bound_metric(study->objective[d], demand, &box->work, &box->wire, store, step_s));
     return pareto_beats(worker->archive, corner);
+}
+
+/* The candidates of a slice and the store rows that fit are one group of the sample: place = x + n * (which of those rows). */
+static void add_to_sample(struct worker *worker, struct outcome *outcome, const struct tile *tile, const struct slice *slice)
+{
+    struct sample_group group;
+    int64_t place;
+    const candidate_id first = slice_ids(worker->sweep, tile, slice, tile->store_from).first;
+    if (!sample_group_start(&group, &outcome->sample, first, slice->n * tile->n_fitting)) return;
+    while (sample_group_next(&group, &outcome->sample, &place)) {
+        const int64_t x = place % slice->n;
+        int64_t before = place / slice->n;
+        int k = tile->store_from;
+        while (!worker->fits[k] || before-- > 0) k++;
+        const struct ids ids = slice_ids(worker->sweep, tile, slice, k);
+        if (worker->step_s[x] == worker->step_s[x]) sample_keep(&outcome->sample, group.order, ids.first + x * ids.step);
+    }
 }
 
 /* ---- slices --------------------------------------------------------------------------------------------------------------------- */
@@ -148,7 +180,7 @@ static bool is_beaten(const struct worker *worker, const struct corners *box)
 static void run_slice(struct worker *worker, struct outcome *outcome, const struct tile *tile, const struct slice *slice,
                       const struct corners *box)
 {
-    const bool beaten = is_beaten(worker, box);
+    const bool beaten = is_beaten(worker, box, &box->store);
     if (beaten && worker->sweep->seeds) return; /* pruned */
     forget(&worker->columns, false);
     evaluate_step(worker->step_s, slice);
@@ -159,21 +191,22 @@ static void run_slice(struct worker *worker, struct outcome *outcome, const stru
     if (outcome->effects.all) {
         const double *const latency_s = column(worker, METRIC_LATENCY, slice, tile->store_from);
         strip_add(slice->along_wire ? &worker->wire_strip : &worker->work_strip,
-                  slice->along_wire ? &worker->work_strip : &worker->wire_strip, slice->fixed, latency_s, slice->n);
+                  slice->along_wire ? &worker->work_strip : &worker->wire_strip, slice->fixed, latency_s, slice->n,
+                  left == slice->n);
     }
     for (int h = 0; h < outcome->n_histograms; h++)
         if (!histogram_of_store(worker->sweep->study, h))
-            add_to_histogram(worker, &outcome->histogram[h], h, slice, tile->store_from, left, tile->n_fitting);
-    if (beaten && outcome->n_histograms == 0 && outcome->sample.capacity == 0) return;
+            add_to_histogram(worker, &outcome->histogram[h], h, slice, tile->store_from, left, tile->n_fitting, box, &box->store);
+    if (outcome->sample.capacity > 0) add_to_sample(worker, outcome, tile, slice);
     for (int k = tile->store_from; k < tile->store_to; k++) {
         if (!worker->fits[k]) continue;
-        const struct ids ids = slice_ids(worker->sweep, tile, slice, k);
+        const struct store_extents store = bound_store_row(slice->store, k);
         forget(&worker->columns, true);
         for (int h = 0; h < outcome->n_histograms; h++)
             if (histogram_of_store(worker->sweep->study, h))
-                add_to_histogram(worker, &outcome->histogram[h], h, slice, k, left, 1);
-        sample_add_group(&outcome->sample, ids.first, ids.step, worker->step_s, slice->n);
-        if (!beaten) add_to_front(worker, slice, k, left, ids);
+                add_to_histogram(worker, &outcome->histogram[h], h, slice, k, left, 1, box, &store);
+        if (!beaten && !is_beaten(worker, box, &store))
+            add_to_front(worker, slice, k, left, slice_ids(worker->sweep, tile, slice, k));
     }
 }
 
@@ -226,8 +259,7 @@ static void fold_strips(struct worker *worker, struct outcome *outcome, const st
     all.count *= tile->n_fitting;
     all.sum_ln *= tile->n_fitting;
     all.sum_squared_ln *= tile->n_fitting;
-    for (int a = N_KNOBS - 1; a >= 0; a--) {
-        if (space_knob(a)->group > GROUP_STRUCTURE) continue;
+    for (int a = space->first_axis[GROUP_WORK] - 1; a >= 0; a--) {
         tally_merge(&outcome->effects.tally[a][index % space->axis[a].n], &all);
         index /= space->axis[a].n;
     }
@@ -238,7 +270,7 @@ void tile_run(struct worker *worker, struct outcome *outcome, const struct tile 
     struct corners box;
     const bool effects = outcome->effects.all != NULL;
     bound_tile(&box, worker, tile);
-    if (worker->sweep->seeds && is_beaten(worker, &box)) return;
+    if (worker->sweep->seeds && is_beaten(worker, &box, &box.store)) return;
     if (effects) {
         strip_clear(&worker->work_strip, tile->work.n);
         strip_clear(&worker->wire_strip, tile->wire.n);

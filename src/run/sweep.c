@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE_ROWS = SAMPLE_GROUP }; /* rows of the work or wire table that one tile takes */
+enum { TILE_ROWS = 2048 }; /* rows of the work or wire table that one tile takes */
 
 static int shorter(int64_t a, int64_t b)
 {
@@ -194,8 +194,7 @@ static void fold_tallies(struct effects *effects, const struct tally *tally, int
     for (int row = 0; row < n; row++) {
         if (tally[row].count == 0) continue;
         int64_t index = row;
-        for (int a = N_KNOBS - 1; a >= 0; a--) {
-            if (space_knob(a)->group != group) continue;
+        for (int a = space->first_axis[group + 1] - 1; a >= space->first_axis[group]; a--) {
             tally_merge(&effects->tally[a][index % space->axis[a].n], &tally[row]);
             index /= space->axis[a].n;
         }

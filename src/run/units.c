@@ -73,8 +73,13 @@ static void receive_outcome(struct outcome *outcome, int from)
     pareto_init(&theirs->pareto, outcome->pareto.n_objectives);
     for (int64_t i = 0; i < n_points; i++) pareto_add(&theirs->pareto, &point[i]);
     theirs->effects.all = ranks_receive(from, &bytes);
-    for (int h = 0; h < theirs->n_histograms; h++) theirs->histogram[h].count = ranks_receive(from, &bytes);
+    for (int h = 0; h < theirs->n_histograms; h++) {
+        histogram_init(&theirs->histogram[h]);
+        free(theirs->histogram[h].count);
+        theirs->histogram[h].count = ranks_receive(from, &bytes);
+    }
     theirs->sample.draw = ranks_receive(from, &bytes);
+    theirs->sample.taken = NULL;
     outcome_merge(outcome, theirs);
     outcome_free(theirs);
     free(theirs);

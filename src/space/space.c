@@ -23,6 +23,8 @@ int space_finish(struct space *space, struct errors *errors, const char *file)
     static const char *const group_words[N_GROUPS] = {"plan", "structure", "work", "link", "memory"};
     int64_t total = 1;
     for (int g = 0; g < N_GROUPS; g++) space->n_group[g] = 1;
+    space->first_axis[N_GROUPS] = N_KNOBS;
+    for (int a = N_KNOBS - 1; a >= 0; a--) space->first_axis[space_knob(a)->group] = a;
     for (int a = 0; a < N_KNOBS; a++) {
         int64_t *const group = &space->n_group[space_knob(a)->group];
         if (multiply(group, space->axis[a].n) || multiply(&total, space->axis[a].n))
@@ -47,9 +49,7 @@ int space_finish(struct space *space, struct errors *errors, const char *file)
 static int64_t take_digits(const struct space *space, int64_t index, enum knob_group first, enum knob_group last,
                            int digit[N_KNOBS])
 {
-    for (int a = N_KNOBS - 1; a >= 0; a--) {
-        const enum knob_group group = space_knob(a)->group;
-        if (group < first || group > last) continue;
+    for (int a = space->first_axis[last + 1] - 1; a >= space->first_axis[first]; a--) {
         digit[a] = (int)(index % space->axis[a].n);
         index /= space->axis[a].n;
     }
@@ -94,8 +94,8 @@ void space_decode_group(const struct space *space, enum knob_group group, int64_
     int digit[N_KNOBS];
     struct plan unused;
     take_digits(space, row, group, group, digit);
-    for (int a = N_PLAN_KNOBS; a < N_KNOBS; a++)
-        if (space_knob(a)->group == group) set_knob(space, a, digit[a], &unused, hardware);
+    for (int a = space->first_axis[group]; a < space->first_axis[group + 1]; a++)
+        set_knob(space, a, digit[a], &unused, hardware);
 }
 
 /* ---- no candidate twice ----------------------------------------------------------------------------------------------------- */
@@ -110,9 +110,9 @@ void walk_start(struct walk *walk, const struct space *space, const struct scena
 void walk_next(struct walk *walk)
 {
     walk->lowered++;
-    for (int a = N_KNOBS - 1; a >= 0; a--) {
+    for (int a = walk->space->first_axis[GROUP_WORK] - 1; a >= 0; a--) {
         const int n = walk->space->axis[a].n;
-        if (n == 1 || space_knob(a)->group > GROUP_STRUCTURE) continue;
+        if (n == 1) continue;
         const bool carries = ++walk->digit[a] == n;
         if (carries) walk->digit[a] = 0;
         set_knob(walk->space, a, walk->digit[a], &walk->given, &walk->machine);
