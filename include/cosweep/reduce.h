@@ -29,8 +29,9 @@ void pareto_add(struct pareto *pareto, const struct point *point);
 /* A block of candidates in columns objective[d][n], already minimised; candidate i has id first_id + i*id_step.  A candidate
  * with an objective that is NaN or infinite is no candidate. */
 /* Whether a point of the archive is at least as good as `corner` everywhere and better somewhere: then so it is to every
- * candidate that is nowhere better than `corner`.  May say no where yes is true. */
-bool pareto_beats(const struct pareto *pareto, const double corner[]);
+ * candidate that is nowhere better than `corner`.  Unless `thorough` only the screen is asked: it is quick, and may say no
+ * where yes is true. */
+bool pareto_beats(const struct pareto *pareto, const double corner[], bool thorough);
 void pareto_add_block(struct pareto *pareto, double *const objective[], int n, candidate_id first_id, int64_t id_step);
 void pareto_merge(struct pareto *into, const struct pareto *from);
 /* Add the points of `from` as bounds (n_equal 0): whatever they beat is dropped, what equals them stays. */

@@ -2,29 +2,26 @@
  *
  * Candidates pass a screen (screen.c), then a search in the archive; what is not dominated waits, and when enough waits
  * it is sorted and merged: after a sort by objectives a point can only be dominated by one before it (Kung, Luccio and
- * Preparata 1975).  Two objectives need the running minimum of the second; more look through the kept points in blocks
- * that know their best corner.  Dominance is on unrounded values; equals are counted and the lowest id stays. */
+ * Preparata 1975).  Two objectives need the running minimum of the second; more search a tree (tree.c).  Dominance is on
+ * unrounded values; equals are counted and the lowest id stays. */
 #include "screen.h"
+#include "tree.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEWEST_WAITING = 256, CORNER_BLOCK = 16 };
+enum { FEWEST_WAITING = 256 };
 
 struct waiting {
     int64_t n, capacity;
     struct point *point;
 };
 
-/* Points in blocks with their best corner, so that a block that cannot dominate is skipped whole. */
-struct corners {
-    double (*corner)[MAX_OBJECTIVES];
-};
-
 struct pareto_state {
     struct screen screen;
-    struct corners corners; /* of the archive; more than two objectives only */
+    struct tree tree;         /* of the archive; more than two objectives only */
+    struct tree waiting_tree; /* kept for its memory */
     struct waiting waiting;
     bool screens; /* the screen was built from a non-empty archive */
 };
@@ -51,7 +48,8 @@ void pareto_free(struct pareto *pareto)
 {
     if (pareto->state) {
         free(pareto->state->waiting.point);
-        free(pareto->state->corners.corner);
+        tree_free(&pareto->state->tree);
+        tree_free(&pareto->state->waiting_tree);
     }
     free(pareto->state);
     free(pareto->point);
@@ -74,13 +72,6 @@ static int compare_points(const void *a, const void *b)
     return compare_objectives(a, b);
 }
 
-static bool no_worse(const double a[], const double b[], int n_objectives)
-{
-    for (int d = 0; d < n_objectives; d++)
-        if (a[d] > b[d]) return false;
-    return true;
-}
-
 /* ---- search in the archive ---------------------------------------------------------------------------------------------------- */
 
 /* The number of archive points with objective[0] <= x. */
@@ -95,28 +86,16 @@ static int64_t count_up_to(const struct pareto *pareto, double x)
     return low;
 }
 
-/* The last of the first n points, sorted and in corners, that is nowhere worse than `p`; -1 = none. */
-static int64_t last_no_worse(const struct point *point, int64_t n, const struct corners *corners, const struct point *p,
-                             int n_objectives)
-{
-    for (int64_t block = (n - 1) / CORNER_BLOCK; block >= 0; block--) {
-        if (!no_worse(corners->corner[block], p->objective, n_objectives)) continue;
-        const int64_t from = block * CORNER_BLOCK, to = from + CORNER_BLOCK < n ? from + CORNER_BLOCK : n;
-        for (int64_t i = to - 1; i >= from; i--)
-            if (no_worse(point[i].objective, p->objective, n_objectives)) return i;
-    }
-    return -1;
-}
-
 /* Whether an archive point dominates `p` or equals it; the latter is counted there and then. */
 static bool is_covered(struct pareto *pareto, const struct point *p)
 {
-    const int64_t n = count_up_to(pareto, p->objective[0]);
-    if (n == 0) return false;
-    /* With two objectives the last point up to there has the lowest second objective. */
-    const int64_t at = pareto->n_objectives == 2
-                           ? (no_worse(pareto->point[n - 1].objective, p->objective, 2) ? n - 1 : -1)
-                           : last_no_worse(pareto->point, n, &pareto->state->corners, p, pareto->n_objectives);
+    int64_t at;
+    if (pareto->n_objectives == 2) { /* the last point up to there has the lowest second objective */
+        at = count_up_to(pareto, p->objective[0]) - 1;
+        if (at >= 0 && pareto->point[at].objective[1] > p->objective[1]) at = -1;
+    } else {
+        at = tree_find(&pareto->state->tree, pareto->point, p->objective, pareto->n_objectives, false);
+    }
     if (at < 0) return false;
     struct point *const q = &pareto->point[at];
     if (compare_objectives(q, p) == 0) {
@@ -130,47 +109,51 @@ static bool is_covered(struct pareto *pareto, const struct point *p)
 
 /* ---- merge -------------------------------------------------------------------------------------------------------------------- */
 
-
-static void note_corner(struct corners *corners, int64_t at, const struct point *p)
+/* Sorted points without repetition: equals become one, with the lowest id.  Returns how many are left. */
+static int64_t join_equals(struct point *point, int64_t n)
 {
-    double *const corner = corners->corner[at / CORNER_BLOCK];
-    for (int d = 0; d < MAX_OBJECTIVES; d++)
-        if (at % CORNER_BLOCK == 0 || p->objective[d] < corner[d]) corner[d] = p->objective[d];
-}
-
-/* Reduce sorted points to their Pareto set in place, with its corners; returns its size. */
-static int64_t keep_undominated(struct point *point, int64_t n, int n_objectives, struct corners *corners)
-{
-    corners->corner = grow(corners->corner, (size_t)(n / CORNER_BLOCK + 1), sizeof *corners->corner);
-    double lowest = INFINITY;
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {
-        if (kept > 0 && compare_objectives(&point[kept - 1], &point[i]) == 0) {
-            point[kept - 1].n_equal += point[i].n_equal;
-            if (point[i].id < point[kept - 1].id) point[kept - 1].id = point[i].id;
-            continue;
+        struct point *const last = &point[kept > 0 ? kept - 1 : 0];
+        if (kept > 0 && compare_objectives(last, &point[i]) == 0) {
+            last->n_equal += point[i].n_equal;
+            if (point[i].id < last->id) last->id = point[i].id;
+        } else {
+            point[kept++] = point[i];
         }
-        if (n_objectives == 2) {
-            if (point[i].objective[1] >= lowest) continue;
-            lowest = point[i].objective[1];
-        } else if (kept > 0 && last_no_worse(point, kept, corners, &point[i], n_objectives) >= 0) {
-            continue;
-        }
-        point[kept] = point[i];
-        note_corner(corners, kept, &point[kept]);
-        kept++;
     }
     return kept;
 }
 
-/* Sort what waits into the archive. */
-static void flush(struct pareto *pareto)
+/* Of sorted points with two objectives, those below all before them. */
+static int64_t keep_staircase(struct point *point, int64_t n)
 {
-    struct pareto_state *const state = pareto->state;
-    struct waiting *const waiting = &state->waiting;
-    if (waiting->n == 0) return;
-    qsort(waiting->point, (size_t)waiting->n, sizeof *waiting->point, compare_points);
-    waiting->n = keep_undominated(waiting->point, waiting->n, pareto->n_objectives, &state->corners);
+    double lowest = INFINITY;
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (point[i].objective[1] >= lowest) continue;
+        lowest = point[i].objective[1];
+        point[kept++] = point[i];
+    }
+    return kept;
+}
+
+/* Of points, in their order, those that no other point of the tree's is as good as.  `of_tree`: the tree is of these points. */
+static int64_t keep_unbeaten(struct point *point, int64_t n, const struct tree *tree, const struct point *others, bool of_tree,
+                             int n_objectives)
+{
+    bool *const beaten = grow(NULL, (size_t)n + 1, sizeof *beaten);
+    int64_t kept = 0;
+    for (int64_t i = 0; i < n; i++) beaten[i] = tree_find(tree, others, point[i].objective, n_objectives, of_tree) >= 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!beaten[i]) point[kept++] = point[i];
+    free(beaten);
+    return kept;
+}
+
+/* Two sorted antichains without a common point into the archive. */
+static void weave(struct pareto *pareto, const struct waiting *waiting)
+{
     const int64_t total = pareto->n + waiting->n;
     if (total > pareto->capacity) {
         pareto->capacity = total + total / 2;
@@ -181,22 +164,44 @@ static void flush(struct pareto *pareto)
         const bool from_archive = a >= 0 && compare_objectives(&pareto->point[a], &waiting->point[w]) > 0;
         pareto->point[at] = from_archive ? pareto->point[a--] : waiting->point[w--];
     }
-    pareto->n = keep_undominated(pareto->point, total, pareto->n_objectives, &state->corners);
+    pareto->n = total;
+}
+
+/* Sort what waits into the archive.  The archive has not changed since it was searched for what waits, so nothing of it
+ * beats those: they are held against each other, and the archive against them. */
+static void flush(struct pareto *pareto)
+{
+    struct pareto_state *const state = pareto->state;
+    struct waiting *const waiting = &state->waiting;
+    struct tree *const tree = &state->waiting_tree;
+    if (waiting->n == 0) return;
+    qsort(waiting->point, (size_t)waiting->n, sizeof *waiting->point, compare_points);
+    waiting->n = join_equals(waiting->point, waiting->n);
+    if (pareto->n_objectives == 2) {
+        weave(pareto, waiting);
+        pareto->n = keep_staircase(pareto->point, pareto->n);
+    } else {
+        tree_build(tree, waiting->point, waiting->n, pareto->n_objectives);
+        waiting->n = keep_unbeaten(waiting->point, waiting->n, tree, waiting->point, true, pareto->n_objectives);
+        tree_build(tree, waiting->point, waiting->n, pareto->n_objectives);
+        pareto->n = keep_unbeaten(pareto->point, pareto->n, tree, waiting->point, false, pareto->n_objectives);
+        weave(pareto, waiting);
+        tree_build(&state->tree, pareto->point, pareto->n, pareto->n_objectives);
+    }
     waiting->n = 0;
     screen_build(&state->screen, pareto->point, pareto->n, pareto->n_objectives);
     state->screens = true;
 }
 
-static void wait(struct pareto *pareto, const struct point *point)
+/* Room for one more to wait; the archive may change, so this comes before it is searched. */
+static void make_room(struct pareto *pareto)
 {
     struct waiting *const waiting = &pareto->state->waiting;
     const int64_t enough = FEWEST_WAITING + pareto->n / 2;
     if (waiting->n >= enough) flush(pareto);
-    if (waiting->n == waiting->capacity) {
-        waiting->capacity = enough + 1;
-        waiting->point = grow(waiting->point, (size_t)waiting->capacity, sizeof *waiting->point);
-    }
-    waiting->point[waiting->n++] = *point;
+    if (waiting->n < waiting->capacity) return;
+    waiting->capacity = FEWEST_WAITING + pareto->n / 2 + 1;
+    waiting->point = grow(waiting->point, (size_t)waiting->capacity, sizeof *waiting->point);
 }
 
 /* ---- public ------------------------------------------------------------------------------------------------------------------- */
@@ -208,12 +213,21 @@ void pareto_add(struct pareto *pareto, const struct point *point)
         clean.objective[d] = d < pareto->n_objectives ? point->objective[d] + 0.0 : 0.0; /* -0 becomes 0 */
         if (!isfinite(clean.objective[d])) return;
     }
-    if (!is_covered(pareto, &clean)) wait(pareto, &clean);
+    struct waiting *const waiting = &pareto->state->waiting;
+    make_room(pareto);
+    if (!is_covered(pareto, &clean)) waiting->point[waiting->n++] = clean;
 }
 
-bool pareto_beats(const struct pareto *pareto, const double corner[])
+bool pareto_beats(const struct pareto *pareto, const double corner[], bool thorough)
 {
-    return pareto->state->screens && screen_beats(&pareto->state->screen, corner, pareto->n_objectives);
+    const struct pareto_state *const state = pareto->state;
+    if (!state->screens) return false;
+    if (screen_beats(&state->screen, corner, pareto->n_objectives)) return true;
+    if (!thorough) return false;
+    if (pareto->n_objectives > 2) return tree_find(&state->tree, pareto->point, corner, pareto->n_objectives, true) >= 0;
+    const int64_t at = count_up_to(pareto, corner[0]) - 1;
+    if (at < 0 || pareto->point[at].objective[1] > corner[1]) return false;
+    return pareto->point[at].objective[0] < corner[0] || pareto->point[at].objective[1] < corner[1];
 }
 
 void pareto_add_block(struct pareto *pareto, double *const objective[], int n, candidate_id first_id, int64_t id_step)

@@ -154,7 +154,7 @@ static bool is_beaten(const struct worker *worker, const struct corners *box, co
     for (int d = 0; d < study->n_objectives; d++)
         corner[d] = minimised(study->objective[d],
                               bound_metric(study->objective[d], demand, &box->work, &box->wire, store, step_s));
-    return pareto_beats(worker->archive, corner);
+    return pareto_beats(worker->archive, corner, worker->sweep->seeds != NULL);
 }
 
 /* The candidates of a slice and the store rows that fit are one group of the sample: place = x + n * (which of those rows). */
