@@ -34,8 +34,10 @@ void pareto_add(struct pareto *pareto, const struct point *point);
 bool pareto_beats(const struct pareto *pareto, const double corner[], bool thorough);
 void pareto_add_block(struct pareto *pareto, double *const objective[], int n, candidate_id first_id, int64_t id_step);
 void pareto_merge(struct pareto *into, const struct pareto *from);
-/* Add the points of `from` as bounds (n_equal 0): whatever they beat is dropped, what equals them stays. */
-void pareto_add_bounds(struct pareto *pareto, const struct pareto *from);
+/* Turn all points into bounds (n_equal 0): whatever they beat is dropped, what equals them stays. */
+void pareto_make_bounds(struct pareto *pareto);
+/* A copy of an archive in which nothing waits. */
+void pareto_copy(struct pareto *into, const struct pareto *from);
 /* Take in what still waits: only then are `point` and `n` the Pareto set. */
 void pareto_finish(struct pareto *pareto);
 

@@ -263,12 +263,33 @@ void pareto_merge(struct pareto *into, const struct pareto *from)
         if (waiting->point[i].n_equal > 0) pareto_add(into, &waiting->point[i]);
 }
 
-void pareto_add_bounds(struct pareto *pareto, const struct pareto *from)
+static void *copy_of(const void *block, size_t n, size_t size)
 {
-    for (int64_t i = 0; i < from->n; i++) {
-        struct point bound = from->point[i];
-        bound.id = INT64_MAX;
-        bound.n_equal = 0;
-        pareto_add(pareto, &bound);
+    void *const copy = grow(NULL, n + 1, size);
+    if (n > 0) memcpy(copy, block, n * size);
+    return copy;
+}
+
+void pareto_copy(struct pareto *into, const struct pareto *from)
+{
+    const struct tree *const tree = &from->state->tree;
+    *into = *from;
+    into->capacity = from->n;
+    into->point = copy_of(from->point, (size_t)from->n, sizeof *from->point);
+    into->state = copy_of(from->state, 1, sizeof *from->state);
+    into->state->waiting = (struct waiting){0};
+    into->state->waiting_tree = (struct tree){0};
+    into->state->tree = (struct tree){.n_boxes = tree->n_boxes, .box_capacity = tree->n_boxes, .order_capacity = from->n};
+    if (tree->n_boxes == 0) return;
+    into->state->tree.box = copy_of(tree->box, (size_t)tree->n_boxes, sizeof *tree->box);
+    into->state->tree.order = copy_of(tree->order, (size_t)from->n, sizeof *tree->order);
+}
+
+void pareto_make_bounds(struct pareto *pareto)
+{
+    flush(pareto);
+    for (int64_t i = 0; i < pareto->n; i++) {
+        pareto->point[i].id = INT64_MAX;
+        pareto->point[i].n_equal = 0;
     }
 }

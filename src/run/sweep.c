@@ -235,9 +235,7 @@ void worker_run(struct worker *worker, struct outcome *outcome, int64_t unit)
     }
     worker->archive = &outcome->pareto;
     if (sweep->seeds) { /* what is cut may depend on this unit and the seeds only */
-        pareto_init(&worker->unit_archive, sweep->study->n_objectives);
-        pareto_add_bounds(&worker->unit_archive, sweep->seeds);
-        pareto_finish(&worker->unit_archive);
+        pareto_copy(&worker->unit_archive, sweep->seeds);
         worker->archive = &worker->unit_archive;
     }
     run_unit(worker, outcome, unit, tile_run);

@@ -111,7 +111,7 @@ static void find_seeds(struct pareto *seeds, const struct sweep *sweep, struct m
     size_t bytes = (size_t)found.pareto.n * sizeof *found.pareto.point;
     struct point *const point = ranks_share(found.pareto.point, &bytes);
     for (size_t i = 0; i < bytes / sizeof *point; i++) pareto_add(seeds, &point[i]);
-    pareto_finish(seeds);
+    pareto_make_bounds(seeds);
     free(point);
     outcome_free(&found);
 }
