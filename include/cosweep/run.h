@@ -41,10 +41,26 @@ char *reason_text(char text[48], enum reason reason, const struct limit *limits)
 enum progress { PROGRESS_AUTO, PROGRESS_BAR, PROGRESS_LOG, PROGRESS_NONE };
 struct run_options {
     enum progress progress;
+    const char *checkpoint;   /* file to save to, or NULL */
+    double checkpoint_s;      /* so often; 0 = only when stopped */
+    bool resume;              /* go on from that file where it exists */
+    int shard, n_shards;      /* from 1; 0 of 0 = all */
 };
-/* Sweep every scenario.  Collective.  On rank 0 `result` is filled (memory: arena); on others untouched.  Returns 0 or -1. */
+/* Sweep every scenario.  Collective.  On rank 0 `result` is filled (memory: arena); on others untouched.  Returns 0; 1 when a
+ * signal or the time limit stopped it, with the checkpoint saved if there is to be one; -1 on an error. */
 int run_study(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
               struct arena *arena, struct errors *errors);
+
+/* Sweep a shard, into a part file at `path`.  Collective; returns as run_study. */
+int run_shard(const struct study *study, const struct run_options *options, const char *path, struct ranks ranks,
+              struct errors *errors);
+/* One result from the parts of all shards: each exactly once, all of one study.  `study` is filled.  Returns 0 or -1. */
+int run_merge(struct result *result, struct study *study, const char *const *parts, int n_parts, struct arena *arena,
+              struct errors *errors);
+
+/* Catch signals, and stop in time before a limit (0 = none); what it was, for a message. */
+void run_watch(double limit_s);
+const char *run_stop_cause(void);
 
 /* Give every scenario of `result` its full source where the study asks for one (population.full); rank 0 only.  `study` must
  * be the one of the last round and outlive the sources.  full_close frees them. */

@@ -12,12 +12,13 @@ double clock_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void meter_start(struct meter *meter, enum progress style, const char *label)
+void meter_start(struct meter *meter, enum progress style, const char *label, double candidates_per_unit)
 {
     const enum progress automatic = isatty(STDERR_FILENO) ? PROGRESS_BAR : PROGRESS_LOG;
     *meter = (struct meter){.style = style == PROGRESS_AUTO ? automatic : style, .label = label, .start_s = clock_s()};
     meter->every_s = meter->style == PROGRESS_BAR ? 0.1 : 10.0;
     meter->shown_s = meter->start_s;
+    meter->candidates_per_unit = candidates_per_unit;
 }
 
 static void show_time(char text[16], double seconds)
@@ -28,12 +29,13 @@ static void show_time(char text[16], double seconds)
     else snprintf(text, 16, "%dh%02dm", s / 3600, s / 60 % 60);
 }
 
-void meter_show(struct meter *meter, int64_t done, int64_t total, double candidates)
+void meter_show(struct meter *meter, int64_t done, int64_t total)
 {
     const double now_s = clock_s(), elapsed_s = now_s - meter->start_s;
     if (meter->style == PROGRESS_NONE || now_s - meter->shown_s < meter->every_s || done == 0) return;
     meter->shown_s = now_s;
-    const double share = (double)done / (double)total, rate = candidates / elapsed_s * 1e-6;
+    const double share = done < total ? (double)done / (double)total : 1.0;
+    const double rate = (double)done * meter->candidates_per_unit / elapsed_s * 1e-6;
     char left[16];
     show_time(left, elapsed_s * (1.0 - share) / share);
     if (meter->style == PROGRESS_LOG) {

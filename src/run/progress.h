@@ -8,13 +8,14 @@ struct meter {
     enum progress style;  /* never AUTO */
     const char *label;    /* borrowed */
     double start_s, shown_s;
+    double candidates_per_unit; /* raw, on average */
     double every_s;
     bool drawn;
 };
 double clock_s(void); /* monotonic */
-void meter_start(struct meter *meter, enum progress style, const char *label);
-/* done of total work units, and candidates covered so far by all ranks (estimated). Prints when it is time to. */
-void meter_show(struct meter *meter, int64_t done, int64_t total, double candidates);
+void meter_start(struct meter *meter, enum progress style, const char *label, double candidates_per_unit);
+/* done of total work units. Prints when it is time to. */
+void meter_show(struct meter *meter, int64_t done, int64_t total);
 void meter_stop(struct meter *meter);
 
 #endif

@@ -6,10 +6,12 @@
 #include "keep.h"
 #include "provenance.h"
 #include "rounds.h"
+#include "stop.h"
 #include "units.h"
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the result ------------------------------------------------------------------------------------------------------------------ */
 
@@ -43,13 +45,14 @@ static void fill_scenario(struct result_scenario *out, const struct sweep *sweep
     keep_curves(out, sweep, arena);
 }
 
-/* The ids of the Pareto set, which rank 0 knows, to all; freed by the caller. */
+/* The ids of the Pareto set, which rank 0 knows (others: NULL), to all; freed by the caller. */
 static candidate_id *share_rows(const struct pareto *pareto, int64_t *n_rows)
 {
-    size_t bytes = (size_t)pareto->n * sizeof(candidate_id);
+    const int64_t n = pareto ? pareto->n : 0;
+    size_t bytes = (size_t)n * sizeof(candidate_id);
     candidate_id *const mine = malloc(bytes + 1);
     if (!mine) abort();
-    for (int64_t i = 0; i < pareto->n; i++) mine[i] = pareto->point[i].id;
+    for (int64_t i = 0; i < n; i++) mine[i] = pareto->point[i].id;
     candidate_id *const all = ranks_share(mine, &bytes);
     free(mine);
     *n_rows = (int64_t)(bytes / sizeof *all);
@@ -90,32 +93,40 @@ static double collect_busy(double busy_s, struct ranks ranks)
 
 /* ---- one grid ---------------------------------------------------------------------------------------------------------------------- */
 
-struct spent { double sweep_s, reduce_s, busy_s, evaluated; };
+struct spent { double sweep_s, reduce_s, busy_s; };
 
-static void run_scenario(struct result *result, const struct study *study, int index, struct sweep *sweep,
-                         const struct run_options *options, struct ranks ranks, struct arena *arena, struct spent *spent)
+/* Finish every scenario of `saved`. Returns as units_run. */
+static int sweep_all(struct saved *saved, const struct study *study, const struct run_options *options, struct ranks ranks,
+                     struct spent *spent, struct errors *errors)
 {
-    struct outcome outcome;
-    double busy_s = 0.0;
     const double from_s = clock_s();
-    const struct outcome_options keeps = sweep_keeps(sweep);
-    outcome_init(&outcome, &keeps);
-    units_sweep(&outcome, sweep, options, ranks, &busy_s);
-    spent->busy_s += collect_busy(busy_s, ranks);
-    const double swept_s = clock_s();
-    units_collect(&outcome, ranks);
-    if (ranks.rank == 0) fill_scenario(&result->scenario[index], sweep, &outcome, arena);
-    if (study->sensitivity.doubling) {
-        struct result_doubling none, *const doubling = ranks.rank == 0 ? &result->scenario[index].doubling : &none;
-        int64_t n_rows;
-        candidate_id *const rows = share_rows(&outcome.pareto, &n_rows);
-        keep_doubling(doubling, sweep, rows, n_rows, ranks, arena);
-        free(rows);
+    int status = 0;
+    for (int i = 0; i < study->n_scenarios && status == 0; i++) {
+        struct sweep sweep;
+        double busy_s = 0.0;
+        sweep_init(&sweep, study, i);
+        status = units_run(saved, i, &sweep, options, ranks, &busy_s, errors);
+        spent->busy_s += collect_busy(busy_s, ranks);
+        sweep_free(&sweep);
     }
-    spent->evaluated += (double)outcome.n_evaluated;
-    spent->sweep_s += swept_s - from_s;
-    spent->reduce_s += clock_s() - swept_s;
-    outcome_free(&outcome);
+    spent->sweep_s += clock_s() - from_s;
+    return status;
+}
+
+static void keep_scenario(struct result *result, const struct study *study, int index, const struct saved *saved, struct sweep *sweep,
+                          struct ranks ranks, struct arena *arena)
+{
+    const struct outcome *const outcome = ranks.rank == 0 ? &saved->scenario[index].sweep.outcome : NULL;
+    if (ranks.rank == 0) {
+        fill_scenario(&result->scenario[index], sweep, outcome, arena);
+        result->scenario[index].n_evaluated += saved->scenario[index].seeds.outcome.n_evaluated;
+    }
+    if (!study->sensitivity.doubling) return;
+    struct result_doubling none, *const doubling = ranks.rank == 0 ? &result->scenario[index].doubling : &none;
+    int64_t n_rows;
+    candidate_id *const rows = share_rows(outcome ? &outcome->pareto : NULL, &n_rows);
+    keep_doubling(doubling, sweep, rows, n_rows, ranks, arena);
+    free(rows);
 }
 
 static void run_joint(struct result *result, const struct study *study, const struct sweep *sweep, struct ranks ranks,
@@ -131,30 +142,132 @@ static void run_joint(struct result *result, const struct study *study, const st
     free(front.point);
 }
 
-static void run_grid(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
-                     struct arena *arena)
+/* All that a result holds of what was found.  Collective. */
+static void keep_all(struct result *result, const struct study *study, const struct saved *saved, struct ranks ranks,
+                     struct spent *spent, struct arena *arena)
 {
+    const double from_s = clock_s();
     const int n_threads = omp_get_max_threads();
-    struct spent spent = {0};
     struct sweep *const sweep = calloc((size_t)study->n_scenarios, sizeof *sweep);
     if (!sweep) abort();
     if (ranks.rank == 0) fill_study(result, study, arena);
     for (int i = 0; i < study->n_scenarios; i++) {
         sweep_init(&sweep[i], study, i);
-        run_scenario(result, study, i, &sweep[i], options, ranks, arena, &spent);
+        keep_scenario(result, study, i, saved, &sweep[i], ranks, arena);
     }
     if (study->joint.wanted) run_joint(result, study, sweep, ranks, arena);
     for (int i = 0; i < study->n_scenarios; i++) sweep_free(&sweep[i]);
     free(sweep);
     if (ranks.rank != 0) return;
+    double evaluated = 0.0;
+    for (int i = 0; i < study->n_scenarios; i++) evaluated += (double)result->scenario[i].n_evaluated;
     result->performance = (struct performance){
-        .sweep_s = spent.sweep_s,
-        .reduce_s = spent.reduce_s,
-        .candidates_per_s = spent.evaluated / spent.sweep_s,
-        .imbalance = spent.busy_s > 0.0 ? spent.sweep_s * n_threads * ranks.n / spent.busy_s : 1.0,
+        .sweep_s = spent->sweep_s,
+        .reduce_s = clock_s() - from_s,
+        .candidates_per_s = spent->sweep_s > 0.0 ? evaluated / spent->sweep_s : 0.0,
+        .imbalance = spent->busy_s > 0.0 ? spent->sweep_s * n_threads * ranks.n / spent->busy_s : 1.0,
         .n_ranks = ranks.n,
         .n_threads = n_threads,
     };
+}
+
+/* What a checkpoint holds, if there is one and it is wanted.  Rank 0 reads; all agree. */
+static int load_checkpoint(struct saved *saved, const struct run_options *options, struct ranks ranks, struct errors *errors)
+{
+    int failed = 0;
+    if (ranks.rank == 0 && options->resume && options->checkpoint && access(options->checkpoint, F_OK) == 0)
+        failed = saved_read(saved, options->checkpoint, errors);
+    return ranks_first(failed != 0) >= 0 ? -1 : 0;
+}
+
+static int run_grid(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
+                    struct arena *arena, struct errors *errors)
+{
+    struct saved saved = {0};
+    struct spent spent = {0};
+    if (ranks.rank == 0) saved_init(&saved, study, 1, 1);
+    int status = load_checkpoint(&saved, options, ranks, errors);
+    if (status == 0) status = sweep_all(&saved, study, options, ranks, &spent, errors);
+    if (status == 0) keep_all(result, study, &saved, ranks, &spent, arena);
+    if (ranks.rank == 0) saved_free(&saved);
+    return status;
+}
+
+/* ---- shards ------------------------------------------------------------------------------------------------------------------------ */
+
+int run_shard(const struct study *study, const struct run_options *options, const char *path, struct ranks ranks,
+              struct errors *errors)
+{
+    struct saved saved = {0};
+    struct spent spent = {0};
+    if (study->two_stage)
+        return error_add(errors, STATUS_INPUT, study->name, 0, "two_stage cannot be cut into shards, since each round needs the whole "
+                                                              "front; use depth: fine with search: pruned");
+    if (ranks.rank == 0) saved_init(&saved, study, options->shard, options->n_shards);
+    int status = load_checkpoint(&saved, options, ranks, errors);
+    if (status == 0) status = sweep_all(&saved, study, options, ranks, &spent, errors);
+    if (status == 0 && ranks.rank == 0) status = saved_write(&saved, path, errors);
+    if (ranks.rank == 0) saved_free(&saved);
+    return status;
+}
+
+/* Read the parts, each shard once. */
+static int read_parts(struct saved *saved, struct study *study, const char *const *parts, int n_parts, struct arena *arena,
+                      struct errors *errors)
+{
+    const char **given = NULL;
+    int n_shards = 0;
+    for (int p = 0; p < n_parts; p++) {
+        struct study this_study;
+        int shard, of;
+        if (saved_study(parts[p], &this_study, &shard, &of, arena, errors) != 0) return -1;
+        if (p == 0) {
+            *study = this_study;
+            n_shards = of;
+            given = arena_alloc(arena, (size_t)n_shards + 1, sizeof *given);
+            saved_init(saved, study, 1, 1);
+        }
+        if (of != n_shards || this_study.hash != study->hash)
+            return error_add(errors, STATUS_INPUT, parts[p], 0, "is shard %d of %d of another study than %s; merge the shards of one run",
+                             shard, of, parts[0]);
+        if (shard < 1 || shard > n_shards) return error_add(errors, STATUS_INPUT, parts[p], 0, "is shard %d of %d", shard, of);
+        if (given[shard])
+            return error_add(errors, STATUS_INPUT, parts[p], 0, "is shard %d of %d, which %s is already; give each once", shard, of,
+                             given[shard]);
+        given[shard] = parts[p];
+        if (saved_read(saved, parts[p], errors) != 0) return -1;
+    }
+    for (int shard = 1; shard <= n_shards; shard++)
+        if (!given[shard])
+            error_add(errors, STATUS_INPUT, NULL, 0, "shard %d of %d is missing; give the part of every shard", shard, n_shards);
+    if (errors->n == 0 && !saved_complete(saved))
+        error_add(errors, STATUS_INPUT, NULL, 0, "a part holds a sweep that was stopped; finish it with --resume first");
+    return errors->n > 0 ? -1 : 0;
+}
+
+int run_merge(struct result *result, struct study *study, const char *const *parts, int n_parts, struct arena *arena,
+              struct errors *errors)
+{
+    const double start_s = clock_s();
+    struct saved saved = {0};
+    struct spent spent = {0};
+    const int status = read_parts(&saved, study, parts, n_parts, arena, errors);
+    if (status == 0) {
+        keep_all(result, study, &saved, (struct ranks){0, 1}, &spent, arena);
+        result->performance.wall_s = clock_s() - start_s;
+    }
+    saved_free(&saved);
+    return status;
+}
+
+void run_watch(double limit_s)
+{
+    stop_watch(limit_s);
+}
+
+const char *run_stop_cause(void)
+{
+    return stop_cause();
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------------------------------------------ */
@@ -196,7 +309,9 @@ static int run_rounds(struct result *result, const struct study *study, const st
         front_only.search = SEARCH_PRUNED;
         front_only.sensitivity = (struct sensitivity){0};
         front_only.population.full = front_only.joint.wanted = false;
-        run_grid(&after, &front_only, options, ranks, arena);
+        const struct run_options no_checkpoint = {.progress = options->progress};
+        const int status = run_grid(&after, &front_only, &no_checkpoint, ranks, arena, errors);
+        if (status != 0) return status;
         if (ranks.rank == 0) {
             struct result_round *const now = &round[n_rounds];
             now->n_machines = current.space.n_machines;
@@ -214,7 +329,8 @@ static int run_rounds(struct result *result, const struct study *study, const st
         share_axes(&current, arena);
         if (study_restate(&current, arena, errors) != 0) return -1;
     }
-    run_grid(result, &current, options, ranks, arena);
+    const int status = run_grid(result, &current, options, ranks, arena, errors);
+    if (ranks.rank != 0 || status != 0) return status;
     result->study_hash = study->hash;
     result->n_rounds = n_rounds;
     result->round = round;
@@ -225,9 +341,8 @@ int run_study(struct result *result, const struct study *study, const struct run
               struct arena *arena, struct errors *errors)
 {
     const double start_s = clock_s();
-    int status = 0;
-    if (study->two_stage) status = run_rounds(result, study, options, ranks, arena, errors);
-    else run_grid(result, study, options, ranks, arena);
-    if (ranks.rank == 0) result->performance.wall_s = clock_s() - start_s;
+    const int status = study->two_stage ? run_rounds(result, study, options, ranks, arena, errors)
+                                        : run_grid(result, study, options, ranks, arena, errors);
+    if (ranks.rank == 0 && status == 0) result->performance.wall_s = clock_s() - start_s;
     return status;
 }

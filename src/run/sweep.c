@@ -42,9 +42,8 @@ void sweep_free(struct sweep *sweep)
     arena_free(&sweep->arena);
 }
 
-struct outcome_options sweep_keeps(const struct sweep *sweep)
+struct outcome_options study_keeps(const struct study *study)
 {
-    const struct study *const study = sweep->study;
     const bool population = study->search == SEARCH_EXHAUSTIVE;
     return (struct outcome_options){
         .n_objectives = study->n_objectives,
@@ -74,7 +73,7 @@ void worker_init(struct worker *worker, const struct sweep *sweep)
         worker->columns.runs[m] = arena_alloc(arena, 1, sizeof(struct runs));
     }
     worker->fits = arena_alloc(arena, (size_t)sweep->store.n, sizeof(bool));
-    if (sweep_keeps(sweep).effects_of) {
+    if (study_keeps(sweep->study).effects_of) {
         strip_init(&worker->work_strip, n_work, arena);
         strip_init(&worker->wire_strip, n_wire, arena);
         worker->work_tally = arena_alloc(arena, (size_t)sweep->work.n, sizeof(struct tally));

@@ -17,8 +17,8 @@ struct sweep {
 };
 void sweep_init(struct sweep *sweep, const struct study *study, int scenario);
 void sweep_free(struct sweep *sweep);
-/* What an outcome of this sweep keeps. */
-struct outcome_options sweep_keeps(const struct sweep *sweep);
+/* What an outcome of a scenario of this study keeps. */
+struct outcome_options study_keeps(const struct study *study);
 
 /* Columns of the slice at hand, each computed when first asked for. */
 struct columns {

@@ -1,136 +1,242 @@
 /* A scenario over ranks and threads.
  *
- * Work units go round the ranks like cards (unit u to rank u mod n), and within a rank to whichever thread is free.  No
- * reducer depends on the order, so the result does not depend on ranks or threads. */
+ * The units that are not finished go round the ranks like cards, and within a rank to whichever thread is free.  No reducer
+ * depends on the order, so the result does not depend on ranks, threads or interruptions.  After every batch of units rank
+ * 0 decides for all whether to go on, to save, or to save and stop. */
 #include "units.h"
+#include "stop.h"
 #include <omp.h>
 #include <stdlib.h>
-
-/* ---- one scenario on this rank ------------------------------------------------------------------------------------------------ */
+#include <string.h>
 
 typedef void unit_work(struct worker *worker, struct outcome *outcome, int64_t unit);
 
-/* Every unit of this rank by `work` into `outcome`; adds to *busy_s what the threads spent. */
-static void sweep_units(struct outcome *outcome, const struct sweep *sweep, const struct outcome_options *keeps, unit_work *work,
-                        struct meter *meter, struct ranks ranks, double *busy_s)
+enum action { GO_ON, SAVE, STOP };
+static const double batch_s = 1.0;      /* how long a batch should take */
+enum { FIRST_UNITS_PER_THREAD = 32 };
+
+/* One pass, on every rank. */
+struct work {
+    struct saved *saved; /* rank 0 */
+    struct pass *pass;   /* rank 0 */
+    const struct sweep *sweep;
+    unit_work *unit;
+    struct outcome_options keeps;
+    const struct run_options *options;
+    struct ranks ranks;
+    struct errors *errors;
+    struct meter meter;
+    struct outcome found; /* by this rank since it was last collected */
+    int64_t *todo, n_todo, at, batch;
+    double busy_s, saved_s;
+};
+
+/* ---- one batch on this rank ----------------------------------------------------------------------------------------------------- */
+
+/* Units todo[at + rank], todo[at + rank + n], ... of the batch; returns how many of them are finished. */
+static int64_t run_batch(struct work *work)
 {
-    const int64_t n_mine = (sweep->units.n - ranks.rank + ranks.n - 1) / ranks.n;
-    int64_t next = 0, done = 0, covered = 0;
+    const int n_ranks = work->ranks.n;
+    const int64_t *const todo = work->todo + work->at + work->ranks.rank;
+    const int64_t left = work->n_todo - work->at, n = left < work->batch ? left : work->batch;
+    const int64_t n_mine = (n - work->ranks.rank + n_ranks - 1) / n_ranks;
+    int64_t next = 0, done = 0;
 #pragma omp parallel
     {
         struct worker *const worker = malloc(sizeof *worker);
         struct outcome mine;
         if (!worker) abort();
-        worker_init(worker, sweep);
-        outcome_init(&mine, keeps);
+        worker_init(worker, work->sweep);
+        outcome_init(&mine, &work->keeps);
         const double start_s = clock_s();
-        for (;;) {
-            int64_t turn, finished, candidates;
-            const int64_t before = mine.n_distinct;
+        while (!stop_wanted()) {
+            int64_t turn, finished;
 #pragma omp atomic capture
             turn = next++;
             if (turn >= n_mine) break;
-            work(worker, &mine, ranks.rank + turn * ranks.n);
+            work->unit(worker, &mine, todo[turn * n_ranks]);
 #pragma omp atomic capture
             finished = ++done;
-#pragma omp atomic capture
-            candidates = covered += mine.n_distinct - before;
-            if (omp_get_thread_num() == 0) meter_show(meter, finished, n_mine, (double)candidates * ranks.n);
+            if (omp_get_thread_num() == 0)
+                meter_show(&work->meter, work->at + finished * n_ranks, work->n_todo);
         }
         const double spent_s = clock_s() - start_s;
 #pragma omp critical
         {
-            outcome_merge(outcome, &mine);
-            *busy_s += spent_s;
+            outcome_merge(&work->found, &mine);
+            work->busy_s += spent_s;
         }
         outcome_free(&mine);
         worker_free(worker);
         free(worker);
     }
-    pareto_finish(&outcome->pareto);
+    pareto_finish(&work->found.pareto);
+    return done; /* units are taken in order, and one that is taken is finished */
 }
 
-/* ---- ranks to rank 0, and back ------------------------------------------------------------------------------------------------- */
+/* ---- ranks ---------------------------------------------------------------------------------------------------------------------- */
 
-/* An outcome's parts in the order they travel. */
-static void send_outcome(const struct outcome *outcome)
+struct turn { int64_t done; bool stop; };
+
+static void mark(struct work *work, int rank, int64_t done)
 {
-    const size_t bins = (size_t)HISTOGRAM_BINS * HISTOGRAM_BINS * sizeof *outcome->histogram[0].count;
-    ranks_send(outcome, sizeof *outcome);
-    ranks_send(outcome->pareto.point, (size_t)outcome->pareto.n * sizeof *outcome->pareto.point);
-    ranks_send(outcome->effects.all, (size_t)outcome->effects.n_all * sizeof *outcome->effects.all);
-    for (int h = 0; h < outcome->n_histograms; h++) ranks_send(outcome->histogram[h].count, bins);
-    ranks_send(outcome->sample.draw, (size_t)outcome->sample.n * sizeof *outcome->sample.draw);
+    for (int64_t t = 0; t < done; t++) work->pass->finished[work->todo[work->at + rank + t * work->ranks.n]] = 1;
 }
 
-/* Add what rank `from` sends.  The pointers inside the struct it sends mean nothing here: its parts follow. */
-static void receive_outcome(struct outcome *outcome, int from)
+/* Who did what of a batch, to rank 0. Returns whether any was told to stop (rank 0). */
+static bool report(struct work *work, int64_t done)
 {
-    size_t bytes;
-    struct outcome *const theirs = ranks_receive(from, &bytes);
-    struct point *const point = ranks_receive(from, &bytes);
-    const int64_t n_points = theirs->pareto.n;
-    pareto_init(&theirs->pareto, outcome->pareto.n_objectives);
-    for (int64_t i = 0; i < n_points; i++) pareto_add(&theirs->pareto, &point[i]);
-    theirs->effects.all = ranks_receive(from, &bytes);
-    for (int h = 0; h < theirs->n_histograms; h++) {
-        histogram_init(&theirs->histogram[h]);
-        free(theirs->histogram[h].count);
-        theirs->histogram[h].count = ranks_receive(from, &bytes);
+    const struct turn mine = {done, stop_wanted()};
+    bool stop = mine.stop;
+    if (work->ranks.rank != 0) {
+        ranks_send(&mine, sizeof mine);
+        return stop;
     }
-    theirs->sample.draw = ranks_receive(from, &bytes);
-    theirs->sample.taken = NULL;
-    outcome_merge(outcome, theirs);
-    outcome_free(theirs);
-    free(theirs);
-    free(point);
-}
-
-void units_collect(struct outcome *outcome, struct ranks ranks)
-{
-    if (ranks.rank != 0) {
-        send_outcome(outcome);
-        return;
+    mark(work, 0, done);
+    for (int from = 1; from < work->ranks.n; from++) {
+        size_t bytes;
+        struct turn *const theirs = ranks_receive(from, &bytes);
+        mark(work, from, theirs->done);
+        stop = stop || theirs->stop;
+        free(theirs);
     }
-    for (int from = 1; from < ranks.n; from++) receive_outcome(outcome, from);
-    pareto_finish(&outcome->pareto);
-    sample_finish(&outcome->sample);
+    return stop;
 }
 
-/* search: pruned.  A first pass over all plans finds good candidates; all ranks hold their boxes against the same ones, so
- * that what is cut depends on the study only. */
-static void find_seeds(struct pareto *seeds, const struct sweep *sweep, struct meter *meter, struct ranks ranks, double *busy_s,
-                       int64_t *n_evaluated)
+/* What every rank found, into the pass on rank 0. */
+static void collect(struct work *work)
 {
-    const struct outcome_options keeps = {.n_objectives = sweep->study->n_objectives};
-    struct outcome found;
-    outcome_init(&found, &keeps);
-    sweep_units(&found, sweep, &keeps, worker_seed, meter, ranks, busy_s);
-    *n_evaluated = found.n_evaluated; /* of this rank */
-    units_collect(&found, ranks);
-    size_t bytes = (size_t)found.pareto.n * sizeof *found.pareto.point;
-    struct point *const point = ranks_share(found.pareto.point, &bytes);
+    if (work->ranks.rank != 0) {
+        struct bytes bytes = {0};
+        outcome_pack(&work->found, &bytes);
+        ranks_send(bytes.data, bytes.n);
+        free(bytes.data);
+    } else {
+        outcome_merge(&work->pass->outcome, &work->found);
+        for (int from = 1; from < work->ranks.n; from++) {
+            size_t bytes, at = 0;
+            char *const theirs = ranks_receive(from, &bytes);
+            if (outcome_unpack(&work->pass->outcome, theirs, bytes, &at) != 0) abort(); /* our own message */
+            free(theirs);
+        }
+        pareto_finish(&work->pass->outcome.pareto);
+    }
+    outcome_free(&work->found);
+    outcome_init(&work->found, &work->keeps);
+}
+
+struct decision { enum action action; int64_t batch; };
+
+static struct decision decide(const struct work *work, bool stop, double batch_took_s)
+{
+    const struct run_options *const options = work->options;
+    struct decision now = {GO_ON, work->batch};
+    const double faster = batch_took_s > 0.0 ? batch_s / batch_took_s : 4.0;
+    if (faster > 1.25 || faster < 0.8) now.batch = (int64_t)((double)work->batch * (faster < 4.0 ? faster : 4.0)) + 1;
+    if (options->checkpoint && options->checkpoint_s > 0.0 && clock_s() - work->saved_s >= options->checkpoint_s) now.action = SAVE;
+    if (stop) now.action = STOP;
+    return now;
+}
+
+static struct decision share_decision(struct decision decision)
+{
+    size_t bytes = sizeof decision;
+    struct decision *const shared = ranks_share(&decision, &bytes);
+    decision = *shared;
+    free(shared);
+    return decision;
+}
+
+/* The units that are not finished, the same list on all ranks. */
+static void share_todo(struct work *work, bool all_shards)
+{
+    const struct pass *const pass = work->pass;
+    int64_t *mine = NULL, n = 0;
+    if (work->ranks.rank == 0) {
+        mine = malloc((size_t)pass->n_units * sizeof *mine + 1);
+        if (!mine) abort();
+        for (int64_t u = 0; u < pass->n_units; u++)
+            if (!pass->finished[u] && (all_shards || saved_owns(work->saved, u))) mine[n++] = u;
+    }
+    size_t bytes = (size_t)n * sizeof *mine;
+    work->todo = ranks_share(mine, &bytes);
+    work->n_todo = (int64_t)(bytes / sizeof *work->todo);
+    free(mine);
+}
+
+/* ---- passes ---------------------------------------------------------------------------------------------------------------------- */
+
+static int save(struct work *work)
+{
+    collect(work);
+    int failed = 0;
+    if (work->ranks.rank == 0) failed = saved_write(work->saved, work->options->checkpoint, work->errors);
+    work->saved_s = clock_s();
+    return ranks_first(failed != 0) >= 0 ? -1 : 0;
+}
+
+static int run_pass(struct work *work, bool all_shards)
+{
+    int status = 0;
+    share_todo(work, all_shards);
+    outcome_init(&work->found, &work->keeps);
+    work->batch = (int64_t)FIRST_UNITS_PER_THREAD * omp_get_max_threads() * work->ranks.n;
+    work->saved_s = clock_s();
+    for (work->at = 0; work->at < work->n_todo && status == 0;) {
+        const double from_s = clock_s();
+        const int64_t done = run_batch(work);
+        const bool stop = report(work, done);
+        const struct decision next = share_decision(decide(work, stop, clock_s() - from_s));
+        if (next.action == STOP && work->options->checkpoint) status = save(work) == 0 ? 1 : -1;
+        else if (next.action == STOP) status = 1;
+        else if (next.action == SAVE && save(work) != 0) status = -1;
+        work->at += work->batch;
+        work->batch = next.batch;
+    }
+    if (status == 0) collect(work);
+    outcome_free(&work->found);
+    free(work->todo);
+    return status;
+}
+
+/* The seeds that rank 0 collected, as bounds, to all. */
+static void share_seeds(struct pareto *seeds, const struct pass *pass, int n_objectives)
+{
+    size_t bytes = pass ? (size_t)pass->outcome.pareto.n * sizeof(struct point) : 0;
+    struct point *const point = ranks_share(pass ? pass->outcome.pareto.point : NULL, &bytes);
+    pareto_init(seeds, n_objectives);
     for (size_t i = 0; i < bytes / sizeof *point; i++) pareto_add(seeds, &point[i]);
     pareto_make_bounds(seeds);
     free(point);
-    outcome_free(&found);
 }
 
-void units_sweep(struct outcome *outcome, struct sweep *sweep, const struct run_options *options, struct ranks ranks, double *busy_s)
+int units_run(struct saved *saved, int scenario, struct sweep *sweep, const struct run_options *options, struct ranks ranks,
+              double *busy_s, struct errors *errors)
 {
-    const struct outcome_options keeps = sweep_keeps(sweep);
+    const struct study *const study = sweep->study;
+    struct progress_of *const progress = ranks.rank == 0 ? &saved->scenario[scenario] : NULL;
+    struct work work = {.saved = saved, .sweep = sweep, .options = options, .ranks = ranks, .errors = errors};
     struct pareto seeds;
-    struct meter meter;
-    int64_t n_seeded = 0;
-    meter_start(&meter, ranks.rank == 0 ? options->progress : PROGRESS_NONE, sweep->scenario->name);
-    pareto_init(&seeds, keeps.n_objectives);
-    if (sweep->study->search == SEARCH_PRUNED) {
-        find_seeds(&seeds, sweep, &meter, ranks, busy_s, &n_seeded);
+    int status = 0;
+    meter_start(&work.meter, ranks.rank == 0 ? options->progress : PROGRESS_NONE, sweep->scenario->name,
+                (double)study->space.n_raw / (double)sweep->units.n);
+    if (study->search == SEARCH_PRUNED) {
+        work.pass = progress ? &progress->seeds : NULL;
+        work.unit = worker_seed;
+        work.keeps = (struct outcome_options){.n_objectives = study->n_objectives};
+        status = run_pass(&work, true);
+        share_seeds(&seeds, work.pass, study->n_objectives);
         sweep->seeds = &seeds;
     }
-    sweep_units(outcome, sweep, &keeps, worker_run, &meter, ranks, busy_s);
-    outcome->n_evaluated += n_seeded;
+    if (status == 0) {
+        work.pass = progress ? &progress->sweep : NULL;
+        work.unit = worker_run;
+        work.keeps = study_keeps(study);
+        status = run_pass(&work, false);
+    }
+    if (sweep->seeds) pareto_free(&seeds);
     sweep->seeds = NULL;
-    pareto_free(&seeds);
-    meter_stop(&meter);
+    meter_stop(&work.meter);
+    *busy_s += work.busy_s;
+    return status;
 }

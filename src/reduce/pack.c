@@ -1,0 +1,113 @@
+/* An outcome as bytes.  Histograms are mostly zeros: only what is occupied travels. */
+#include "cosweep/reduce.h"
+#include <stdlib.h>
+#include <string.h>
+
+void bytes_add(struct bytes *bytes, const void *data, size_t n)
+{
+    if (bytes->n + n > bytes->capacity) {
+        bytes->capacity = (bytes->n + n) * 2;
+        bytes->data = realloc(bytes->data, bytes->capacity);
+        if (!bytes->data) {
+            fprintf(stderr, "cosweep: out of memory for %zu bytes of results\n", bytes->capacity);
+            abort();
+        }
+    }
+    if (n > 0) memcpy(bytes->data + bytes->n, data, n);
+    bytes->n += n;
+}
+
+/* What precedes the arrays. */
+struct head {
+    int64_t n_distinct, n_feasible, n_evaluated, n_refused[MAX_REASONS];
+    int64_t n_points, n_tallies, n_cells[MAX_HISTOGRAMS], n_draws;
+    int32_t n_objectives, n_histograms;
+};
+struct cell { int64_t at, count; };
+enum { N_CELLS = HISTOGRAM_BINS * HISTOGRAM_BINS };
+
+static int64_t cell_count(const struct histogram *histogram, int64_t at)
+{
+    return histogram->count[at] + histogram->more[at];
+}
+
+void outcome_pack(const struct outcome *outcome, struct bytes *bytes)
+{
+    struct head head = {
+        .n_distinct = outcome->n_distinct,
+        .n_feasible = outcome->n_feasible,
+        .n_evaluated = outcome->n_evaluated,
+        .n_points = outcome->pareto.n,
+        .n_tallies = outcome->effects.n_all,
+        .n_draws = outcome->sample.n,
+        .n_objectives = outcome->pareto.n_objectives,
+        .n_histograms = outcome->n_histograms,
+    };
+    memcpy(head.n_refused, outcome->n_refused, sizeof head.n_refused);
+    for (int h = 0; h < outcome->n_histograms; h++)
+        for (int64_t c = 0; c < N_CELLS; c++) head.n_cells[h] += cell_count(&outcome->histogram[h], c) != 0;
+    bytes_add(bytes, &head, sizeof head);
+    bytes_add(bytes, outcome->pareto.point, (size_t)head.n_points * sizeof *outcome->pareto.point);
+    bytes_add(bytes, outcome->effects.all, (size_t)head.n_tallies * sizeof *outcome->effects.all);
+    for (int h = 0; h < outcome->n_histograms; h++)
+        for (int64_t c = 0; c < N_CELLS; c++) {
+            const struct cell cell = {c, cell_count(&outcome->histogram[h], c)};
+            if (cell.count != 0) bytes_add(bytes, &cell, sizeof cell);
+        }
+    bytes_add(bytes, outcome->sample.draw, (size_t)head.n_draws * sizeof *outcome->sample.draw);
+}
+
+/* The next n objects of `size` bytes, NULL if there are not so many; alignment is the reader's business. */
+static const char *take(const char *data, size_t n_data, size_t *at, int64_t n, size_t size)
+{
+    const char *const here = data + *at;
+    if (n < 0 || (uint64_t)n > (n_data - *at) / size) return NULL;
+    *at += (size_t)n * size;
+    return here;
+}
+
+int outcome_unpack(struct outcome *into, const char *data, size_t n, size_t *at)
+{
+    struct head head;
+    const char *const first = take(data, n, at, 1, sizeof head);
+    if (!first) return -1;
+    memcpy(&head, first, sizeof head);
+    if (head.n_objectives != into->pareto.n_objectives || head.n_histograms != into->n_histograms ||
+        head.n_tallies != into->effects.n_all)
+        return -1;
+    const char *const points = take(data, n, at, head.n_points, sizeof(struct point));
+    const char *const tallies = take(data, n, at, head.n_tallies, sizeof(struct tally));
+    if (!points || !tallies) return -1;
+    for (int64_t i = 0; i < head.n_points; i++) {
+        struct point point;
+        memcpy(&point, points + (size_t)i * sizeof point, sizeof point);
+        pareto_add(&into->pareto, &point);
+    }
+    for (int64_t i = 0; i < head.n_tallies; i++) {
+        struct tally tally;
+        memcpy(&tally, tallies + (size_t)i * sizeof tally, sizeof tally);
+        tally_merge(&into->effects.all[i], &tally);
+    }
+    for (int h = 0; h < head.n_histograms; h++) {
+        const char *const cells = take(data, n, at, head.n_cells[h], sizeof(struct cell));
+        if (!cells) return -1;
+        for (int64_t c = 0; c < head.n_cells[h]; c++) {
+            struct cell cell;
+            memcpy(&cell, cells + (size_t)c * sizeof cell, sizeof cell);
+            if (cell.at < 0 || cell.at >= N_CELLS) return -1;
+            into->histogram[h].count[cell.at] += cell.count;
+        }
+    }
+    const char *const draws = take(data, n, at, head.n_draws, sizeof(struct draw));
+    if (!draws) return -1;
+    for (int64_t i = 0; i < head.n_draws && into->sample.capacity > 0; i++) {
+        struct draw draw;
+        memcpy(&draw, draws + (size_t)i * sizeof draw, sizeof draw);
+        sample_keep(&into->sample, draw.order, draw.id);
+    }
+    into->n_distinct += head.n_distinct;
+    into->n_feasible += head.n_feasible;
+    into->n_evaluated += head.n_evaluated;
+    for (int r = 0; r < MAX_REASONS; r++) into->n_refused[r] += head.n_refused[r];
+    return 0;
+}

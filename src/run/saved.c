@@ -1,0 +1,261 @@
+/* The file:  magic | struct file_head | study text | per scenario and pass: n_units, finished, packed outcome | checksum */
+#define _POSIX_C_SOURCE 200809L
+#include "saved.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char magic[32] = "cosweep saved sweep, version 1\n";
+
+struct file_head {
+    uint64_t study_hash;
+    int64_t n_study; /* bytes of its text */
+    int32_t shard, n_shards, n_scenarios, point_size; /* the last: another build may lay structs out otherwise */
+};
+
+/* FNV-1a over words, then over what is left. */
+static uint64_t checksum(const char *data, size_t n)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    size_t at = 0;
+    for (uint64_t word; at + sizeof word <= n; at += sizeof word) {
+        memcpy(&word, data + at, sizeof word);
+        hash = (hash ^ word) * 0x100000001b3u;
+        hash ^= hash >> 29;
+    }
+    for (; at < n; at++) hash = (hash ^ (unsigned char)data[at]) * 0x100000001b3u;
+    return hash;
+}
+
+/* ---- in memory ---------------------------------------------------------------------------------------------------------------- */
+
+static void pass_init(struct pass *pass, int64_t n_units, const struct outcome_options *keeps)
+{
+    *pass = (struct pass){.n_units = n_units, .finished = calloc((size_t)n_units + 1, 1)};
+    if (!pass->finished) abort();
+    outcome_init(&pass->outcome, keeps);
+}
+
+static void pass_free(struct pass *pass)
+{
+    free(pass->finished);
+    outcome_free(&pass->outcome);
+}
+
+void saved_init(struct saved *saved, const struct study *study, int shard, int n_shards)
+{
+    const struct outcome_options seeds = {.n_objectives = study->n_objectives}, keeps = study_keeps(study);
+    const int64_t n_units = space_units(&study->space).n;
+    *saved = (struct saved){.study = study, .shard = shard, .n_shards = n_shards, .n_scenarios = study->n_scenarios};
+    saved->scenario = calloc((size_t)study->n_scenarios, sizeof *saved->scenario);
+    if (!saved->scenario) abort();
+    for (int s = 0; s < study->n_scenarios; s++) {
+        pass_init(&saved->scenario[s].seeds, study->search == SEARCH_PRUNED ? n_units : 0, &seeds);
+        pass_init(&saved->scenario[s].sweep, n_units, &keeps);
+    }
+}
+
+void saved_free(struct saved *saved)
+{
+    for (int s = 0; s < saved->n_scenarios; s++) {
+        pass_free(&saved->scenario[s].seeds);
+        pass_free(&saved->scenario[s].sweep);
+    }
+    free(saved->scenario);
+    *saved = (struct saved){0};
+}
+
+int64_t saved_count(const struct saved *saved, int64_t *n_units)
+{
+    int64_t n = 0;
+    *n_units = 0;
+    for (int s = 0; s < saved->n_scenarios; s++)
+        for (int64_t u = 0; u < saved->scenario[s].sweep.n_units; u++) {
+            if (!saved_owns(saved, u)) continue;
+            *n_units += 1;
+            n += saved->scenario[s].sweep.finished[u];
+        }
+    return n;
+}
+
+bool saved_complete(const struct saved *saved)
+{
+    int64_t n_units;
+    return saved_count(saved, &n_units) == n_units;
+}
+
+/* ---- to a file ------------------------------------------------------------------------------------------------------------------- */
+
+static void pack_pass(struct bytes *bytes, const struct pass *pass)
+{
+    bytes_add(bytes, &pass->n_units, sizeof pass->n_units);
+    bytes_add(bytes, pass->finished, (size_t)pass->n_units);
+    if (pass->n_units > 0) outcome_pack(&pass->outcome, bytes);
+}
+
+static int write_all(int file, const char *data, size_t n)
+{
+    while (n > 0) {
+        const ssize_t written = write(file, data, n);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) return -1;
+        data += written;
+        n -= (size_t)written;
+    }
+    return 0;
+}
+
+/* Written beside its name, synced, renamed; whatever fails, the old file stays and no other is left. */
+static int publish(const struct bytes *bytes, const char *path, struct errors *errors)
+{
+    char temporary[4096], folder[4096];
+    snprintf(temporary, sizeof temporary, "%.4000s.%ld.part", path, (long)getpid());
+    snprintf(folder, sizeof folder, "%.4000s", path);
+    const int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    bool failed = file < 0 || write_all(file, bytes->data, bytes->n) != 0 || fsync(file) != 0;
+    int saved_errno = errno;
+    if (file >= 0 && close(file) != 0 && !failed) failed = true, saved_errno = errno;
+    if (!failed && rename(temporary, path) != 0) failed = true, saved_errno = errno;
+    if (failed) {
+        if (file >= 0) unlink(temporary);
+        return error_add(errors, STATUS_SYSTEM, path, 0, "cannot be saved: %s; what was saved before stays", strerror(saved_errno));
+    }
+    const int place = open(dirname(folder), O_RDONLY);
+    if (place >= 0) {
+        fsync(place);
+        close(place);
+    }
+    return 0;
+}
+
+int saved_write(const struct saved *saved, const char *path, struct errors *errors)
+{
+    struct bytes bytes = {0};
+    const struct file_head head = {
+        .study_hash = saved->study->hash,
+        .n_study = (int64_t)strlen(saved->study->effective),
+        .shard = saved->shard,
+        .n_shards = saved->n_shards,
+        .n_scenarios = saved->n_scenarios,
+        .point_size = sizeof(struct point) + sizeof(struct tally) * 256,
+    };
+    bytes_add(&bytes, magic, sizeof magic);
+    bytes_add(&bytes, &head, sizeof head);
+    bytes_add(&bytes, saved->study->effective, (size_t)head.n_study);
+    for (int s = 0; s < saved->n_scenarios; s++) {
+        pack_pass(&bytes, &saved->scenario[s].seeds);
+        pack_pass(&bytes, &saved->scenario[s].sweep);
+    }
+    const uint64_t sum = checksum(bytes.data, bytes.n);
+    bytes_add(&bytes, &sum, sizeof sum);
+    const int status = publish(&bytes, path, errors);
+    free(bytes.data);
+    return status;
+}
+
+/* ---- from a file ------------------------------------------------------------------------------------------------------------------ */
+
+/* The whole of a file whose checksum is right, without the checksum; NULL after an error. */
+static char *load(const char *path, size_t *n, struct file_head *head, struct errors *errors)
+{
+    struct stat facts;
+    uint64_t sum;
+    FILE *const file = fopen(path, "rb");
+    if (!file || fstat(fileno(file), &facts) != 0 || !S_ISREG(facts.st_mode)) {
+        error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", file ? "it is no plain file" : strerror(errno));
+        if (file) fclose(file);
+        return NULL;
+    }
+    *n = (size_t)facts.st_size;
+    char *const data = malloc(*n + 1);
+    if (!data) abort();
+    const bool short_read = fread(data, 1, *n, file) != *n;
+    fclose(file);
+    const size_t least = sizeof magic + sizeof *head + sizeof sum;
+    const char *why = NULL;
+    if (short_read || *n < least) why = "is cut short";
+    else if (memcmp(data, magic, sizeof magic) != 0) why = "is no checkpoint or part of this version of cosweep";
+    if (!why) {
+        *n -= sizeof sum;
+        memcpy(&sum, data + *n, sizeof sum);
+        memcpy(head, data + sizeof magic, sizeof *head);
+        if (sum != checksum(data, *n)) why = "is damaged (its checksum is wrong)";
+        else if (head->n_study < 0 || (uint64_t)head->n_study > *n - sizeof magic - sizeof *head) why = "is damaged";
+        else if (head->point_size != (int32_t)(sizeof(struct point) + sizeof(struct tally) * 256)) why = "is of another build of cosweep";
+    }
+    if (!why) return data;
+    error_add(errors, STATUS_INPUT, path, 0, "%s; it is not used: remove it, or give another", why);
+    free(data);
+    return NULL;
+}
+
+static bool is_finished(const struct pass *pass)
+{
+    for (int64_t u = 0; u < pass->n_units; u++)
+        if (!pass->finished[u]) return false;
+    return true;
+}
+
+/* Shards of a pruned search all have the same seeds: `once` leaves them alone when they are there. */
+static int unpack_pass(struct pass *pass, const char *data, size_t n, size_t *at, bool once)
+{
+    int64_t n_units;
+    const bool skip = once && is_finished(pass);
+    if (n - *at < sizeof n_units) return -1;
+    memcpy(&n_units, data + *at, sizeof n_units);
+    *at += sizeof n_units;
+    if (n_units != pass->n_units || n - *at < (size_t)n_units) return -1;
+    for (int64_t u = 0; u < n_units; u++) pass->finished[u] |= (unsigned char)data[*at + (size_t)u] != 0;
+    *at += (size_t)n_units;
+    if (n_units == 0) return 0;
+    if (skip) {
+        struct outcome unused;
+        outcome_init(&unused, &(struct outcome_options){.n_objectives = pass->outcome.pareto.n_objectives});
+        const int status = outcome_unpack(&unused, data, n, at);
+        outcome_free(&unused);
+        return status;
+    }
+    if (outcome_unpack(&pass->outcome, data, n, at) != 0) return -1;
+    pareto_finish(&pass->outcome.pareto);
+    return 0;
+}
+
+int saved_read(struct saved *saved, const char *path, struct errors *errors)
+{
+    struct file_head head;
+    size_t n, at;
+    int status = 0;
+    char *const data = load(path, &n, &head, errors);
+    if (!data) return -1;
+    at = sizeof magic + sizeof head + (size_t)head.n_study;
+    if (head.study_hash != saved->study->hash || head.n_scenarios != saved->n_scenarios)
+        status = error_add(errors, STATUS_INPUT, path, 0, "is of a different study; it is not used: give another --output, or remove it");
+    for (int s = 0; s < saved->n_scenarios && status == 0; s++)
+        if (unpack_pass(&saved->scenario[s].seeds, data, n, &at, true) != 0 ||
+            unpack_pass(&saved->scenario[s].sweep, data, n, &at, false) != 0)
+            status = error_add(errors, STATUS_INPUT, path, 0, "is damaged; it is not used: remove it");
+    free(data);
+    return status;
+}
+
+int saved_study(const char *path, struct study *study, int *shard, int *n_shards, struct arena *arena, struct errors *errors)
+{
+    struct file_head head;
+    size_t n;
+    char *const data = load(path, &n, &head, errors);
+    if (!data) return -1;
+    char *const text = arena_alloc(arena, (size_t)head.n_study + 1, 1);
+    memcpy(text, data + sizeof magic + sizeof head, (size_t)head.n_study);
+    free(data);
+    *shard = head.shard;
+    *n_shards = head.n_shards;
+    if (study_parse(study, text, path, arena, errors) != 0) return -1;
+    if (study->hash != head.study_hash) /* the text does not say all that the file was made from */
+        return error_add(errors, STATUS_INPUT, path, 0, "its study reads back to another one; it was made by another version");
+    return 0;
+}

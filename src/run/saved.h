@@ -1,0 +1,42 @@
+/* saved: what a sweep has found so far, as a file: a checkpoint beside the result, or the part of a shard.
+ *
+ * Holds the study, which work units of which scenario are finished, and their outcomes.  Written under a temporary name,
+ * synced and renamed, with a checksum: a file that is there is whole, or is refused. */
+#ifndef COSWEEP_RUN_SAVED_H
+#define COSWEEP_RUN_SAVED_H
+
+#include "sweep.h"
+
+/* One pass over the units of a scenario: the seeds of a pruned search, or the sweep. */
+struct pass {
+    int64_t n_units;
+    unsigned char *finished; /* [n_units] 0 or 1 */
+    struct outcome outcome;  /* of the finished units; its archive is finished */
+};
+struct progress_of { struct pass seeds, sweep; }; /* seeds: n_units 0 unless the search is pruned */
+
+struct saved {
+    const struct study *study; /* borrowed */
+    int shard, n_shards;       /* from 1; 1 of 1 = all */
+    int n_scenarios;
+    struct progress_of *scenario; /* owned */
+};
+/* Nothing finished yet. */
+void saved_init(struct saved *saved, const struct study *study, int shard, int n_shards);
+void saved_free(struct saved *saved);
+/* Whether every unit of the shard is finished. */
+bool saved_complete(const struct saved *saved);
+int64_t saved_count(const struct saved *saved, int64_t *n_units); /* finished units, and all of the shard */
+/* Whether unit u belongs to the shard. */
+static inline bool saved_owns(const struct saved *saved, int64_t unit)
+{
+    return unit % saved->n_shards == saved->shard - 1;
+}
+int saved_write(const struct saved *saved, const char *path, struct errors *errors);
+/* Merge a file into `saved` (initialised).  A damaged, truncated or foreign file is refused by name.  Units that are finished
+ * already are an error: a shard given twice. */
+int saved_read(struct saved *saved, const char *path, struct errors *errors);
+/* The study and shard of a file, before anything else is known. Memory is the arena's. */
+int saved_study(const char *path, struct study *study, int *shard, int *n_shards, struct arena *arena, struct errors *errors);
+
+#endif

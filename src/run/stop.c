@@ -1,0 +1,36 @@
+/* Signals only set a flag; whoever works looks at it between work units, which take milliseconds. */
+#define _POSIX_C_SOURCE 200809L
+#include "stop.h"
+#include "progress.h"
+#include <signal.h>
+#include <string.h>
+
+static volatile sig_atomic_t caught;
+static double deadline_s; /* on clock_s(); 0 = none */
+
+static void catch_signal(int number)
+{
+    caught = number;
+}
+
+void stop_watch(double limit_s)
+{
+    static const int signals[] = {SIGTERM, SIGINT, SIGUSR1};
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = catch_signal;
+    action.sa_flags = SA_RESETHAND | SA_RESTART; /* the second one does what it does by default */
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) sigaction(signals[i], &action, NULL);
+    const double margin_s = limit_s * 0.02 < 2.0 ? limit_s * 0.02 : 2.0;
+    deadline_s = limit_s > 0.0 ? clock_s() + limit_s - margin_s : 0.0;
+}
+
+bool stop_wanted(void)
+{
+    return caught != 0 || (deadline_s > 0.0 && clock_s() >= deadline_s);
+}
+
+const char *stop_cause(void)
+{
+    return caught == SIGTERM ? "SIGTERM" : caught == SIGINT ? "SIGINT" : caught == SIGUSR1 ? "SIGUSR1" : "the time limit";
+}
