@@ -43,23 +43,25 @@ population: {sample: 300, histograms: [[latency, cost]]}
 END
 sed '/^population/d; s/^objectives.*/objectives: [latency, cost, pes]/' "$work/ties.yaml" >"$work/pruned.yaml"
 echo 'search: pruned' >>"$work/pruned.yaml"
-cp "$here/../configs/smoke.yaml" "$work/smoke.yaml"
+cp "$here/../configs/smoke.yaml" "$here"/data/studies/*.yaml "$work"
+# Everything that is asked of rows and machines, on rows that a pruned search found.
+{ cat "$work/prefill.yaml"; echo 'search: pruned'; } >"$work/sensitivity.yaml"
 
 sweep() { # STUDY RANKS THREADS
     OMP_NUM_THREADS=$3 timeout 120 mpirun -n "$2" "$program" run "$work/$1.yaml" -o "$work/$1-$2-$3.h5" --progress none \
         >"$work/out" 2>"$work/err" </dev/null || { fail "$1, $2 ranks, $3 threads: exit code $?"; cat "$work/err" >&2; }
 }
 
-for study in smoke ties pruned; do
+# Exhaustive with populations, pruned, with sensitivities and joint fronts, in rounds.
+for study in smoke ties pruned decode sensitivity stages; do
     # The reference starts without a launcher, on one thread.
     OMP_NUM_THREADS=1 timeout 120 "$program" run "$work/$study.yaml" -o "$work/$study.h5" --progress none \
         >"$work/out" 2>&1 || { fail "$study alone: exit code $?"; cat "$work/out" >&2; }
-    for ranks in 1 2 4; do
-        for threads in 1 2; do
-            sweep $study $ranks $threads
-            /usr/bin/python3 -B "$here/same.py" "$work/$study.h5" "$work/$study-$ranks-$threads.h5" ||
-                fail "$study: $ranks ranks with $threads threads differ from one"
-        done
+    for at in 1-4 2-1 3-2 4-1; do
+        ranks=${at%-*} threads=${at#*-}
+        sweep $study $ranks $threads
+        /usr/bin/python3 -B "$here/same.py" "$work/$study.h5" "$work/$study-$at.h5" ||
+            fail "$study: $ranks ranks with $threads threads differ from one"
     done
 done
 # The comparison itself must see a difference.

@@ -248,6 +248,7 @@ static void json_writes(FILE *to, bool pretty)
     json_text(&json, "none", NULL);
     json_number(&json, "third", 1.0 / 3);
     json_number(&json, "whole", 8);
+    json_whole(&json, "id", INT64_C(9007199254740993)); /* is no double */
     json_number(&json, "nan", NAN);
     json_open(&json, "list", '[');
     json_bool(&json, NULL, true);
@@ -266,7 +267,8 @@ static void json_is_json(void **state)
     fclose(to);
     assert_string_equal(text,
                         "{\"text\": \"quote \\\" slash \\\\ line \\n bell \\u0007 \xc3\xa9 bad \\ufffd\", \"none\": null, "
-                        "\"third\": 0.3333333333333333, \"whole\": 8, \"nan\": null, \"list\": [true, {}]}");
+                        "\"third\": 0.3333333333333333, \"whole\": 8, \"id\": 9007199254740993, "
+                        "\"nan\": null, \"list\": [true, {}]}");
     to = fmemopen(text, sizeof text, "w");
     json_writes(to, true);
     fclose(to);

@@ -10,7 +10,7 @@
 #include "brute.h"
 #include "random_candidates.h"
 
-/* ---- elasticities ------------------------------------------------------------------------------------------------------- */
+/* ---- elasticities ------------------------------------------------------------------------------------------------- */
 
 /* The knobs that a share of the step answers for: rates, or times that grow with it. */
 enum { MAX_SCALED = 6 };
@@ -40,7 +40,8 @@ static double ln_step(const struct demand *demand, const struct hardware *hardwa
 }
 
 /* d ln step / d ln knob from above and from below; for rates, less. */
-static void slopes(double slope[2], const struct demand *demand, const struct hardware *hardware, enum dtype compute, int bound)
+static void slopes(double slope[2], const struct demand *demand, const struct hardware *hardware, enum dtype compute,
+                   int bound)
 {
     const double sign = scaled[bound].is_time ? 1.0 : -1.0, here = ln_step(demand, hardware, compute, &scaled[bound], 1.0);
     for (int side = 0; side < 2; side++) {
@@ -66,6 +67,19 @@ static int hold_shares(const double share[N_BOUNDS], const struct demand *demand
     return n_kinks;
 }
 
+/* No two rates at a round ratio: such machines sit on kinks. */
+static struct hardware unround(const struct hardware *hardware)
+{
+    double value[N_HARDWARE_KNOBS];
+    struct hardware out;
+    memcpy(value, hardware, sizeof value);
+    for (int k = 0; k < N_HARDWARE_KNOBS; k++)
+        if (hardware_knob[k].group == GROUP_WORK || hardware_knob[k].group == GROUP_WIRE)
+            value[k] *= 0.9 + 0.1 * (double)random_below(1000003) / 1000003.0;
+    memcpy(&out, value, sizeof out);
+    return out;
+}
+
 static void shares_are_slopes(void **state)
 {
     enum { CANDIDATES = 3000 };
@@ -76,6 +90,8 @@ static void shares_are_slopes(void **state)
     random_state = 11;
     for (int i = 0; i < CANDIDATES; i++) {
         random_candidate(&c);
+        c.hardware.step_overhead = PICK(0, 1e-5, 1e-3);
+        c.hardware = unround(&c.hardware);
         explain_candidate(&explanation, &c.demand, &c.hardware, c.scenario.compute);
         n_kinks += hold_shares(explanation.share, &c.demand, &c.hardware, c.scenario.compute);
         for (int b = 0; b < N_BOUNDS; b++) n_seen[b] += explanation.share[b] > 0.05;
@@ -98,7 +114,7 @@ static void assert_elasticities(const struct result_scenario *result, const stru
     }
 }
 
-/* ---- doubling ------------------------------------------------------------------------------------------------------------- */
+/* ---- doubling ----------------------------------------------------------------------------------------------------- */
 
 static const enum hardware_knob knobs[N_DOUBLED] = {HW_flops,        HW_vector_flops,  HW_hbm_bandwidth, HW_hbm_capacity,
                                                     HW_pe_bandwidth, HW_d2d_bandwidth, HW_c2c_bandwidth};
@@ -124,8 +140,8 @@ static enum reason ask_plan(struct answer *answer, const struct study *study, co
 
 struct choice { double latency_s; candidate_id id; };
 
-static struct choice best_plan(const struct result_row *row, int k, const struct study *study, const struct scenario *scenario,
-                               const int64_t *first)
+static struct choice best_plan(const struct result_row *row, int k, const struct study *study,
+                               const struct scenario *scenario, const int64_t *first)
 {
     static struct answer answer;
     const int64_t n_plans = study->space.n_group[GROUP_PLAN], n_rest = study->space.n_raw / n_plans;
@@ -170,7 +186,7 @@ static int assert_doublings(const struct result_scenario *result, const struct s
     return n_other;
 }
 
-/* ---- curves ---------------------------------------------------------------------------------------------------------------- */
+/* ---- curves ------------------------------------------------------------------------------------------------------- */
 
 static const enum plan_knob degrees[N_CURVES] = {PLAN_cp, PLAN_tp, PLAN_pp, PLAN_dp, PLAN_ep};
 
@@ -232,7 +248,7 @@ static void assert_curves(const struct result_scenario *result, const struct stu
     }
 }
 
-/* ---- tests ------------------------------------------------------------------------------------------------------------------- */
+/* ---- tests -------------------------------------------------------------------------------------------------------- */
 
 static void assert_same_doublings(const struct result_scenario *a, const struct result_scenario *b)
 {
@@ -242,10 +258,12 @@ static void assert_same_doublings(const struct result_scenario *a, const struct 
     assert_memory_equal(a->doubling.chosen_id, b->doubling.chosen_id, n * sizeof(candidate_id));
 }
 
-static struct study_case decode_case = {"decode", {NULL}}, prefill_case = {"prefill", {NULL}}, serve_case = {"serve", {NULL}};
+static struct study_case decode_case = {"decode", {NULL}}, prefill_case = {"prefill", {NULL}};
+static struct study_case serve_case = {"serve", {NULL}};
 static struct study_case dear_case = {"decode", {"limits={cost: 800, power: 60}", "search=pruned"}};
-static struct study_case full_case = {"serve", {"limits={hbm_utilization: 50%, pes: 16}"}};
-static struct study_case two_case = {"prefill", {"limits={latency: 2 ms, sips: 1}", "objectives=[latency, pes, energy_per_token]"}};
+static struct study_case full_case = {"serve", {"limits={hbm_utilization: 40%, pes: 8, cost: 700}"}};
+static struct study_case two_case = {
+    "prefill", {"limits={latency: 20 ms, sips: 1}", "objectives=[latency, pes, energy_per_token]"}};
 
 static void is_brute_force(void **state)
 {
@@ -266,7 +284,7 @@ static void is_brute_force(void **state)
         assert_curves(result, &study, &study.scenario[s]);
         n_rows += result->n_rows;
     }
-    assert_true(n_rows >= 8);
+    assert_true(n_rows >= 5);
     assert_true(n_other > 0);
 }
 

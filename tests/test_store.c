@@ -263,7 +263,7 @@ static void failure_keeps_old_file(void **state)
     arena_free(&arena);
 }
 
-/* Any byte may be wrong: an error or a result, never a crash. */
+/* A file cut off anywhere is an error, never a crash. */
 static void damaged_files_are_refused(void **state)
 {
     (void)state;

@@ -116,11 +116,13 @@ struct json {
     FILE *to;
     int depth;
     bool pretty;           /* indented, one member a line */
+    bool compact;          /* no blanks at all */
     bool started[64];      /* something was written at this depth */
 };
 void json_open(struct json *json, const char *key, char bracket);  /* '{' or '[' */
 void json_close(struct json *json, char bracket);                  /* '}' or ']' */
 void json_number(struct json *json, const char *key, double value);
+void json_whole(struct json *json, const char *key, int64_t value); /* all digits: an id may be no double */
 void json_text(struct json *json, const char *key, const char *value); /* NULL writes null */
 void json_bool(struct json *json, const char *key, bool value);
 

@@ -163,8 +163,15 @@ struct stage_time {
     double part_s[N_BOUNDS]; /* time_s split over what each second is bound by */
     enum bound bound;        /* the largest part */
 };
+/* The ring of context parallelism in one attention stage of a layer kind: a hop is hidden where its chunk takes longer. */
+struct ring_time {
+    double n_hops, n_extra;              /* as demand->ring; 0 hops = no ring */
+    double hop_s, chunk_s;
+    double exposed_s, fixed_s;           /* what all hops add to the stage, and their fixed times */
+};
 struct explanation {
     double step_s, layers_s, edges_s, hop_s;
+    struct ring_time ring[MAX_KINDS];
     struct stage_time stage[MAX_STAGE_ROWS]; /* as demand->row */
     double metric[N_METRICS];
     double share[N_BOUNDS]; /* of the step, by what it is bound by: the elasticities of MODEL section 10; they sum to 1 */

@@ -41,6 +41,12 @@ void pareto_copy(struct pareto *into, const struct pareto *from);
 /* Take in what still waits: only then are `point` and `n` the Pareto set. */
 void pareto_finish(struct pareto *pareto);
 
+/* ---- hypervolume ----------------------------------------------------------------------------------------------------------- */
+
+/* What the points (minimised, any order, dominated ones welcome) cover of the space below `reference`; those not below it
+ * in every objective count nothing.  Exact for 2 to 4 objectives; n log n steps, n*n log n for 4. */
+double hypervolume(double (*objective)[MAX_OBJECTIVES], int64_t n, int n_objectives, const double reference[]);
+
 /* ---- main effects (MODEL section 10) --------------------------------------------------------------------------------------- */
 
 /* Sums are whole numbers of 2^-32, so that they depend on no order: they add exactly. */

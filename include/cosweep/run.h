@@ -36,6 +36,68 @@ void answer_candidate(struct answer *answer, const struct candidate *candidate, 
 /* "memory", "limit_latency", ... at most 47 chars, to `text`; returns it. */
 char *reason_text(char text[48], enum reason reason, const struct limit *limits);
 
+/* ---- what one change gives --------------------------------------------------------------------------------------------------- */
+
+/* One knob of a candidate's plan or machine with another value, or a limit of the study. */
+enum change_of { CHANGE_PLAN, CHANGE_HARDWARE, CHANGE_LIMIT };
+struct change {
+    enum change_of of;
+    int knob; /* enum plan_knob, enum hardware_knob, or index of the limit */
+    double before, after;
+};
+/* The name of what changes ("plan.tp", "hardware.pe.flops", "limits.latency"), and one of its values for people. */
+char *change_path(char text[64], const struct change *change, const struct limit *limits);
+char *change_value(char text[32], const struct change *change, double value, const struct limit *limits);
+
+/* A change of one knob to a neighbour (twice, half, another word) that makes a candidate faster, or makes it fit. */
+struct hint {
+    struct change change;
+    bool is_free; /* a plan that takes no more PEs, costs no more and yields no fewer tokens */
+    double metric[N_METRICS];
+    double memory_bytes;
+};
+enum { MAX_HINTS = 8 };
+/* The best, free ones first, then by latency.  Returns how many. */
+int hints_find(struct hint hint[MAX_HINTS], const struct answer *answer, const struct limit *limits, int n_limits);
+
+/* The smallest change of one knob or limit that makes something feasible; `factor` >= 1 says by how much, 1 for a word. */
+struct relaxation {
+    struct change change;
+    double factor;
+    struct candidate candidate; /* as it is then */
+};
+enum { MAX_RELAXATIONS = 3 };
+/* Of candidates none of which is feasible; the smallest first.  Returns how many. */
+int relaxations_find(struct relaxation out[MAX_RELAXATIONS], const struct candidate *candidates, int n,
+                     const struct limit *limits, int n_limits);
+/* Of a scenario of a study without feasible candidates: from those of a sample of its space that are nearest to it. */
+int relaxations_of_study(struct relaxation out[MAX_RELAXATIONS], const struct study *study, int scenario);
+
+/* ---- two results -------------------------------------------------------------------------------------------------------------- */
+
+/* Rows of two Pareto sets with the same plan on the same machine: ids do not count, nor do knobs of the machine that neither
+ * study sweeps. */
+struct row_pair { int64_t before, after; }; /* row numbers; -1 = lost, gained */
+enum { FOUR_OBJECTIVES_ROWS = 20000 }; /* a larger front's hypervolume over four objectives takes too long to be computed */
+struct difference {
+    const struct result_scenario *before, *after;
+    int64_t n_pairs, n_gained, n_lost, n_moved; /* moved: some metric is another */
+    struct row_pair *pair; /* [n_pairs], in the order of the fronts: of `before`, then gained */
+    double latency_s[2];   /* lowest, NaN without rows */
+    bool has_hypervolume;  /* the same objectives, and not too many rows */
+    double reference[MAX_OBJECTIVES]; /* as metrics are; by default the worst of both fronts */
+    double hypervolume[2];            /* product of the objectives' units */
+    double covered[2];                /* the same as a share of the box from the best of both fronts to the reference */
+    /* medians over rows; NaN: not kept */
+    double plan_kept[N_DOUBLED][2], plan_chosen[N_DOUBLED][2], elasticity[N_BOUNDS][2];
+};
+/* A result with its study. */
+struct told { const struct result *result; const struct study *study; };
+/* A scenario of two results, whose objectives are those of `before`; reference NULL = the default.  Memory is the arena's. */
+void results_compare(struct difference *out, struct told before, int scenario_before, struct told after, int scenario_after,
+                     const double *reference, struct arena *arena);
+bool row_moved(const struct result_row *before, const struct result_row *after);
+
 /* ---- the sweep -------------------------------------------------------------------------------------------------------------- */
 
 enum progress { PROGRESS_AUTO, PROGRESS_BAR, PROGRESS_LOG, PROGRESS_NONE };

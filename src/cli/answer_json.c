@@ -172,40 +172,38 @@ static void ledger_write(struct json *json, const struct demand *d)
     json_close(json, ']');
 }
 
-static void answer_write(struct json *json, const struct answer *answer, const struct limit *limits,
-                         const struct formulas *formulas)
+static void numbers_write(struct json *json, const struct answer *answer, const struct formulas *formulas)
 {
     const struct explanation *const e = &answer->explanation;
-    char reason[48];
-    json_open(json, NULL, '{');
-    if (answer->complete) {
-        scenario_write(json, &answer->candidate.scenario);
-        plan_write(json, &answer->candidate.plan);
-        hardware_write(json, &answer->candidate.hardware);
-    }
-    json_bool(json, "fits", answer->reason == REASON_NONE);
-    json_text(json, "reason", answer->reason == REASON_NONE ? NULL : reason_text(reason, answer->reason, limits));
-    if (answer->complete) {
-        json_number(json, "latency_s", e->metric[METRIC_LATENCY]);
-        json_number(json, "step_s", e->step_s);
-        json_number(json, "layers_s", e->layers_s);
-        json_number(json, "edges_s", e->edges_s);
-        json_number(json, "hop_s", e->hop_s);
-        stages_write(json, answer, formulas);
-        ledger_write(json, &answer->demand);
-        for (int m = 0; m < N_METRICS; m++) json_number(json, metric_facts[m].name, e->metric[m]);
-    }
-    json_close(json, '}');
+    json_number(json, "latency_s", e->metric[METRIC_LATENCY]);
+    json_number(json, "step_s", e->step_s);
+    json_number(json, "layers_s", e->layers_s);
+    json_number(json, "edges_s", e->edges_s);
+    json_number(json, "hop_s", e->hop_s);
+    stages_write(json, answer, formulas);
+    ledger_write(json, &answer->demand);
+    for (int m = 0; m < N_METRICS; m++) json_number(json, metric_facts[m].name, e->metric[m]);
 }
 
-void answer_write_json(struct json *json, const struct answer *answer, const struct limit *limits)
-{
-    answer_write(json, answer, limits, NULL);
-}
-
-void answer_write_json_formulas(struct json *json, const struct answer *answer, const struct limit *limits)
+void answer_write_json(struct json *json, const struct answer *answer, const struct study *study, unsigned parts)
 {
     static struct formulas formulas;
-    if (answer->complete) formulas_init(&formulas, answer);
-    answer_write(json, answer, limits, &formulas);
+    char reason[48];
+    if (answer->complete) {
+        if (parts & PART_FORMULAS) formulas_init(&formulas, answer);
+        if (parts & PART_INPUTS) scenario_write(json, &answer->candidate.scenario);
+        plan_write(json, &answer->candidate.plan);
+        if (parts & PART_INPUTS) hardware_write(json, &answer->candidate.hardware);
+    }
+    json_bool(json, "fits", answer->reason == REASON_NONE);
+    json_text(json, "reason",
+              answer->reason == REASON_NONE ? NULL : reason_text(reason, answer->reason, study ? study->limit : NULL));
+    if (answer->complete) numbers_write(json, answer, parts & PART_FORMULAS ? &formulas : NULL);
+    if (answer->complete && parts & PART_TENSORS) {
+        tensors_write_json(json, answer);
+        placement_write_json(json, answer);
+        ring_write_json(json, answer);
+        waste_write_json(json, answer);
+    }
+    if (parts & PART_HINTS) hints_write_json(json, answer, study);
 }

@@ -51,7 +51,9 @@ static bool evaluate_line(const char *line, size_t n, int number, const char *na
     const bool good = tree && candidate_read(&candidate, tree, name, &arena, &errors) == 0;
     if (good) {
         answer_candidate(&answer, &candidate, NULL, 0);
-        answer_write_json(&json, &answer, NULL);
+        json_open(&json, NULL, '{');
+        answer_write_json(&json, &answer, NULL, PART_INPUTS);
+        json_close(&json, '}');
     } else {
         error_answer(&json, &errors);
     }

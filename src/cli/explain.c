@@ -1,43 +1,94 @@
 /* cosweep explain: why one candidate takes what it takes: the first of a study with knobs overridden, or a row of a
  * result. */
 #include "cli/formulas.h"
+#include <string.h>
 
 static struct {
     struct choice choice;
-    bool formulas, json;
-} options = {.choice.row = -1};
+    bool formulas, sharding, hints, json;
+} options;
 
 static const struct option table[] = {
     {ARGUMENT, 0, "STUDY|RESULT", NULL, &options.choice.source, "study file, or result file with --row"},
     CHOICE_OPTIONS(options.choice),
     {OPTION_FLAG, 0, "formulas", NULL, &options.formulas, "every equation: as it stands, with numbers, and its result"},
-    {OPTION_FLAG, 'j', "json", NULL, &options.json, "all numbers as JSON, base units"},
+    {OPTION_FLAG, 0, "sharding", NULL, &options.sharding, "every tensor: how it is cut over the ranks (always in JSON)"},
+    {OPTION_FLAG, 0, "hints", NULL, &options.hints, "in JSON, too: changes of one knob that make it faster"},
+    {OPTION_FLAG, 'j', "json", NULL, &options.json, "all numbers as JSON, base units; with --row all a line for every row"},
     {0},
 };
 
-static void json_print(const struct answer *answer, const struct limit *limits)
+static unsigned parts_wanted(void)
+{
+    return PART_TENSORS | (options.formulas ? PART_FORMULAS : 0) | (options.hints ? PART_HINTS : 0);
+}
+
+static void json_print(const struct answer *answer, const struct study *study)
 {
     struct json json = {.to = stdout, .pretty = true};
-    if (options.formulas) answer_write_json_formulas(&json, answer, limits);
-    else answer_write_json(&json, answer, limits);
+    json_open(&json, NULL, '{');
+    answer_write_json(&json, answer, study, PART_INPUTS | parts_wanted());
+    json_close(&json, '}');
     putchar('\n');
+}
+
+static void text_print(const struct answer *answer, const struct study *study)
+{
+    answer_print(stdout, answer, study->limit);
+    if (answer->reason != REASON_NONE)
+        relaxations_print(stdout, answer, study);
+    if (answer->complete)
+        waste_print(stdout, answer);
+    hints_print(stdout, answer, study);
+    if (options.sharding && answer->complete)
+        sharding_print(stdout, answer);
+    if (options.formulas && answer->complete)
+        formulas_print(stdout, answer);
+}
+
+/* `--row all --json`: every row of the scenario, one object a line, without what the rows have in common. */
+static int all_rows_print(struct chosen *chosen, struct errors *errors)
+{
+    static struct answer answer;
+    struct candidate candidate = {.scenario = chosen->study.scenario[chosen->scenario]};
+    struct json json = {.to = stdout, .compact = true};
+    if (!chosen->is_result || !options.json || options.choice.plan || options.choice.hardware)
+        return error_add(errors, STATUS_INPUT, options.choice.source, 0,
+                         "--row all needs a result, --json, and no --plan or --hardware; give these, or one row");
+    const struct result_scenario *const scenario = &chosen->result.scenario[chosen->scenario];
+    for (int64_t i = 0; i < scenario->n_rows && !ferror(stdout); i++) {
+        space_decode(&chosen->study.space, scenario->row[i].id, &candidate.plan, &candidate.hardware);
+        answer_candidate(&answer, &candidate, chosen->study.limit, chosen->study.n_limits);
+        json_open(&json, NULL, '{');
+        json_number(&json, "row", (double)i);
+        answer_write_json(&json, &answer, &chosen->study, parts_wanted());
+        json_close(&json, '}');
+        putchar('\n');
+    }
+    return STATUS_DONE;
 }
 
 static int cmd_explain(struct cli *cli)
 {
     struct arena arena = {0};
-    struct study study;
+    static struct chosen chosen;
     static struct candidate candidate;
     static struct answer answer;
+    const bool all = options.choice.row && strcmp(options.choice.row, "all") == 0;
     int code = -1;
-    if (choice_read(&candidate, &study, &options.choice, &arena, &cli->errors) != 0) goto out;
-    answer_candidate(&answer, &candidate, study.limit, study.n_limits);
-    if (options.json) {
-        json_print(&answer, study.limit);
-    } else {
-        answer_print(stdout, &answer, study.limit);
-        if (options.formulas && answer.complete) formulas_print(stdout, &answer);
+    if (choice_open(&chosen, &options.choice, &arena, &cli->errors) != 0)
+        goto out;
+    if (all) {
+        code = all_rows_print(&chosen, &cli->errors);
+        goto out;
     }
+    if (choice_candidate(&candidate, &chosen, &options.choice, &cli->errors) != 0)
+        goto out;
+    answer_candidate(&answer, &candidate, chosen.study.limit, chosen.study.n_limits);
+    if (options.json)
+        json_print(&answer, &chosen.study);
+    else
+        text_print(&answer, &chosen.study);
     code = STATUS_DONE;
 out:
     arena_free(&arena);
@@ -47,11 +98,13 @@ out:
 const struct command command_explain = {
     .name = "explain",
     .summary = "why one candidate takes what it takes",
-    .usage = "STUDY [--plan LIST] [--hardware LIST] [--formulas] | RESULT --row N",
+    .usage = "STUDY [--plan LIST] [--hardware LIST] [OPTIONS] | RESULT --row N|best|all [OPTIONS]",
     .examples = "  cosweep explain configs/llama70b-decode-128k.yaml --plan tp=8,cp=16,batch=8\n"
                 "  cosweep explain study.yaml --plan tp=8 --hardware pe.flops=16TFLOP/s,links.c2c.topology=ring\n"
                 "  cosweep explain study.yaml --formulas\n"
-                "  cosweep explain llama70b-decode-128k.h5 --row 0 --json\n",
+                "  cosweep explain study.yaml --sharding --plan tp=16,cp=4\n"
+                "  cosweep explain llama70b-decode-128k.h5 --row 0 --json --hints\n"
+                "  cosweep explain llama70b-decode-128k.h5 --row all --json > rows.jsonl\n",
     .options = table,
     .call = cmd_explain,
 };

@@ -7,7 +7,7 @@
 static struct {
     struct choice choice;
     bool json;
-} options = {.choice.row = -1};
+} options;
 
 static const struct option table[] = {
     {ARGUMENT_OPTIONAL, 0, "STUDY|RESULT", NULL, &options.choice.source,
@@ -158,7 +158,7 @@ static void all_json(const struct formulas *formulas)
 
 static bool chooses_candidate(const struct choice *choice)
 {
-    return choice->row >= 0 || choice->scenario || choice->plan || choice->hardware || choice->sets.n > 0;
+    return choice->row || choice->scenario || choice->plan || choice->hardware || choice->sets.n > 0;
 }
 
 static int cmd_glossary(struct cli *cli)

@@ -1,6 +1,6 @@
 /* cosweep run: the sweep, alone or under mpirun and srun. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli.h"
+#include "cli/answer.h"
 #include <omp.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -76,6 +76,13 @@ static int write_result(struct result *result, const struct study *study, const 
     return status;
 }
 
+static int feasible_code(const struct result *result)
+{
+    for (int s = 0; s < result->n_scenarios; s++)
+        if (result->scenario[s].n_feasible > 0) return STATUS_DONE;
+    return STATUS_NOTHING;
+}
+
 static int cmd_run(struct cli *cli)
 {
     struct arena arena = {0};
@@ -101,9 +108,9 @@ static int cmd_run(struct cli *cli)
     }
     summary_print(&result, stdout, (int)options.top);
     printf("\nwritten to %s\n", path);
-    code = STATUS_NOTHING;
+    code = feasible_code(&result);
     for (int s = 0; s < result.n_scenarios; s++)
-        if (result.scenario[s].n_feasible > 0) code = STATUS_DONE;
+        if (result.scenario[s].n_feasible == 0) relaxations_of_study_print(stdout, &study, s);
 out:
     arena_free(&arena);
     return code;

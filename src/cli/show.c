@@ -64,12 +64,53 @@ static int64_t n_wanted(const struct result_scenario *scenario)
 
 /* ---- the three forms -------------------------------------------------------------------------------------------- */
 
+static int n_curves(const struct result_scenario *scenario)
+{
+    int n = 0;
+    for (int c = 0; c < N_CURVES; c++)
+        n += scenario->curve[c].n > 0;
+    return n;
+}
+
+static int n_effects(const struct result_scenario *scenario)
+{
+    int n = 0;
+    for (int a = 0; a < N_KNOBS; a++)
+        n += scenario->effect[a].n > 0;
+    return n;
+}
+
+/* "also  doubling, sample (20000), ...": the groups beside the Pareto set, nearly by their names in the file. */
+static void also_print(const struct result_scenario *scenario, FILE *to)
+{
+    const struct { const char *name; bool there; int64_t n; } groups[] = {
+        {"doubling", scenario->doubling.plan_kept != NULL, 0},
+        {"elasticity", scenario->elasticity != NULL, 0},
+        {"parallelism", n_curves(scenario) > 0, n_curves(scenario)},
+        {"main_effects", n_effects(scenario) > 0, n_effects(scenario)},
+        {"sample", scenario->sample.id != NULL, scenario->sample.n},
+        {"histograms", scenario->n_histograms > 0, scenario->n_histograms},
+    };
+    const char *between = "  also        ";
+    for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
+        if (!groups[g].there)
+            continue;
+        fprintf(to, "%s%s", between, groups[g].name);
+        if (groups[g].n > 0)
+            fprintf(to, " (%" PRId64 ")", groups[g].n);
+        between = ", ";
+    }
+    if (between[0] == ',')
+        fputc('\n', to);
+}
+
 static void text_show(const struct result *result, const struct result_scenario *scenario, const struct shown *shown,
                       const int64_t *order)
 {
     const int64_t n = n_wanted(scenario);
     fputc('\n', stdout);
     summary_scenario(result, scenario, stdout);
+    also_print(scenario, stdout);
     if (n == 0)
         return;
     fputc('\n', stdout);
@@ -89,17 +130,26 @@ static void csv_show(const struct result_scenario *scenario, const struct shown 
     }
 }
 
+static int64_t row_whole(const struct result_row *row, const struct row_column *column)
+{
+    int64_t whole;
+    memcpy(&whole, (const char *)row + column->offset, sizeof whole);
+    return whole;
+}
+
 static void json_row(struct json *json, const struct result_row *row, int64_t index, const struct shown *shown)
 {
     char text[32];
     json_open(json, NULL, '{');
-    json_number(json, "row", (double)index);
+    json_whole(json, "row", index);
     for (int c = 0; c < shown->n; c++) {
         const struct row_column *const column = shown->column[c];
         if (column->dimension == DIM_CODE)
             json_text(json, column->name, row_text(text, row, column, true));
         else if (column->dimension == DIM_BOOL)
             json_bool(json, column->name, row_value(row, column) != 0);
+        else if (column->whole)
+            json_whole(json, column->name, row_whole(row, column));
         else
             json_number(json, column->name, row_value(row, column));
     }
@@ -114,16 +164,16 @@ static void json_show(struct json *json, const struct result *result, const stru
     json_text(json, "name", scenario->name);
     json_text(json, "model", scenario->model);
     json_text(json, "phase", scenario->phase);
-    json_number(json, "candidates_raw", (double)scenario->n_raw);
-    json_number(json, "candidates", (double)scenario->n_distinct);
-    json_number(json, "feasible", (double)scenario->n_feasible);
-    json_number(json, "evaluated", (double)scenario->n_evaluated);
+    json_whole(json, "candidates_raw", scenario->n_raw);
+    json_whole(json, "candidates", scenario->n_distinct);
+    json_whole(json, "feasible", scenario->n_feasible);
+    json_whole(json, "evaluated", scenario->n_evaluated);
     json_open(json, "refused", '{');
     for (int i = REASON_NONE + 1; i < REASON_LIMIT + result->n_limits; i++) {
         const bool limit = i >= REASON_LIMIT;
         snprintf(name, sizeof name, "%s%s", limit ? "limit_" : "",
                  limit ? metric_facts[result->limit[i - REASON_LIMIT].metric].name : reason_name[i]);
-        json_number(json, name, (double)scenario->n_refused[i]);
+        json_whole(json, name, scenario->n_refused[i]);
     }
     json_close(json, '}');
     json_open(json, "rows", '[');

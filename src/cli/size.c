@@ -78,8 +78,11 @@ static void json_print(const struct study *study, const struct size *size)
 {
     struct json json = {.to = stdout, .pretty = true};
     double time_s = start_s;
+    char hash[32];
+    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)study->hash); /* as the attribute of a result */
     json_open(&json, NULL, '{');
     json_text(&json, "study", study->name);
+    json_text(&json, "study_hash", hash);
     json_open(&json, "knobs", '{');
     for (int i = 0; i < N_KNOBS; i++)
         if (study->space.axis[i].n > 1)

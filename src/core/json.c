@@ -2,6 +2,7 @@
 #include "cosweep/core.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 
 /* Bytes of the UTF-8 character at `text`, 0 if it is none. */
@@ -50,13 +51,13 @@ static void indent(const struct json *json)
 static void begin(struct json *json, const char *key)
 {
     if (json->started[json->depth])
-        fputs(json->pretty && json->depth > 0 ? "," : ", ", json->to);
+        fputs(json->compact || (json->pretty && json->depth > 0) ? "," : ", ", json->to);
     json->started[json->depth] = true;
     if (json->pretty && json->depth > 0)
         indent(json);
     if (key) {
         write_text(json->to, key);
-        fputs(": ", json->to);
+        fputs(json->compact ? ":" : ": ", json->to);
     }
 }
 
@@ -87,6 +88,12 @@ void json_number(struct json *json, const char *key, double value)
     char text[32];
     begin(json, key);
     fputs(isfinite(value) ? number_exact(text, value) : "null", json->to);
+}
+
+void json_whole(struct json *json, const char *key, int64_t value)
+{
+    begin(json, key);
+    fprintf(json->to, "%" PRId64, value);
 }
 
 void json_text(struct json *json, const char *key, const char *value)

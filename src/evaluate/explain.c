@@ -59,8 +59,8 @@ static int slowest_level(const struct hop *hop, const struct rates *r, double *h
 /* What a ring exposes, max(chunk, hop) - chunk per hop.  Where the hop is the slower one its parts count in full and the
  * chunk's are taken from `chunk_bound`: so part_s[b] is what the step would gain if bound b were infinitely fast, to first
  * order, which is the elasticity of MODEL section 10. */
-static double split_ring(double part_s[N_BOUNDS], const struct ring_row *ring, double chunk_s, enum bound chunk_bound,
-                         const struct rates *r)
+static double split_ring(double part_s[N_BOUNDS], struct ring_time *out, const struct ring_row *ring, double chunk_s,
+                         enum bound chunk_bound, const struct rates *r)
 {
     double hop_s;
     const int level = slowest_level(&ring->hop, r, &hop_s);
@@ -69,11 +69,13 @@ static double split_ring(double part_s[N_BOUNDS], const struct ring_row *ring, d
     split_leg(part_s, &ring->hop.leg[level], level, r, ring->n_extra + (exposed > 0.0 ? ring->n_hops : 0.0));
     if (exposed > 0.0) part_s[chunk_bound] -= ring->n_hops * chunk_s;
     part_s[BOUND_OVERHEAD] += fixed_s;
-    return ring->n_hops * exposed + ring->n_extra * hop_s + fixed_s;
+    *out = (struct ring_time){.n_hops = ring->n_hops, .n_extra = ring->n_extra, .hop_s = hop_s, .chunk_s = chunk_s,
+                              .exposed_s = ring->n_hops * exposed + ring->n_extra * hop_s, .fixed_s = fixed_s};
+    return out->exposed_s + fixed_s;
 }
 
-static void explain_row(struct stage_time *out, const struct demand *demand, const struct stage_row *row,
-                        const struct work_rates *work, const struct rates *r)
+static void explain_row(struct stage_time *out, struct ring_time ring[MAX_KINDS], const struct demand *demand,
+                        const struct stage_row *row, const struct work_rates *work, const struct rates *r)
 {
     const bool attention = stage_engine[row->stage] == ENGINE_ATTENTION;
     const double flop_s = row->flop * (attention ? work->s_per_attention_flop : work->s_per_gemm_flop)[0];
@@ -86,7 +88,8 @@ static void explain_row(struct stage_time *out, const struct demand *demand, con
     for (int c = 0; c < row->n_collectives; c++)
         out->exchange_s += split_collective(out->part_s, &demand->collective[row->first_collective + c], r);
     if (row->stage == STAGE_ATTENTION && demand->ring[row->part].n_hops > 0.0)
-        out->exchange_s += split_ring(out->part_s, &demand->ring[row->part], demand->ring[row->part].chunk * roof_s, roof_bound, r);
+        out->exchange_s += split_ring(out->part_s, &ring[row->part], &demand->ring[row->part],
+                                      demand->ring[row->part].chunk * roof_s, roof_bound, r);
     const double fixed_s = !stage_launches[row->stage] ? 0.0 : (attention ? work->attention_s : work->kernel_s)[0];
     out->part_s[BOUND_OVERHEAD] += fixed_s;
     out->time_s = roof_s + out->exchange_s + fixed_s;
@@ -151,9 +154,10 @@ void explain_candidate(struct explanation *out, const struct demand *demand, con
                             {wire.pe_s_per_byte[0], wire.d2d_s_per_byte[0], wire.c2c_s_per_byte[0]},
                             {wire.pe_collective_s[0], wire.d2d_collective_s[0], wire.c2c_collective_s[0]}};
     out->layers_s = out->edges_s = 0.0;
+    memset(out->ring, 0, sizeof out->ring);
     for (int i = 0; i < demand->n_rows; i++) {
         const struct stage_row *const row = &demand->row[i];
-        explain_row(&out->stage[i], demand, row, &work, &r);
+        explain_row(&out->stage[i], out->ring, demand, row, &work, &r);
         if (row->part < MAX_KINDS) out->layers_s += demand->kind[row->part].n_layers * out->stage[i].time_s;
         else out->edges_s += out->stage[i].time_s;
     }

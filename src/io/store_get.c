@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-enum { MAX_FILE_ROWS = 100000000 };
+enum {
+    MAX_FILE_ROWS = 100000000,
+    MOST_DEFLATED = 1032, /* to 1: what zlib can reach; a result may have been through h5repack */
+};
 
 bool get_check(struct get *get, hid_t status, const char *object)
 {
@@ -139,7 +142,14 @@ const char *get_long_text(struct get *get, hid_t at, const char *name)
     return text;
 }
 
-/* A dataset of numbers of `rank` dimensions (0 = scalar), no larger than the file.  Invalid after a failure. */
+/* Whether so many bytes can be what is stored of a dataset: a damaged length must not become an allocation. */
+static bool is_plausible(const struct get *get, hid_t set, hssize_t n_values, size_t value_bytes)
+{
+    const hsize_t stored = H5Dget_storage_size(set);
+    return stored <= (hsize_t)get->file_bytes && (hsize_t)n_values <= stored * MOST_DEFLATED / value_bytes;
+}
+
+/* A dataset of numbers of `rank` dimensions (0 = scalar).  Invalid after a failure. */
 static hid_t get_dataset(struct get *get, hid_t at, const char *name, int rank, hsize_t shape[2])
 {
     if (get->failed)
@@ -149,10 +159,9 @@ static hid_t get_dataset(struct get *get, hid_t at, const char *name, int rank, 
         return set;
     const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
     const H5T_class_t class = H5Tget_class(type);
-    const int64_t most = get->file_bytes / (int64_t)(H5Tget_size(type) > 0 ? H5Tget_size(type) : 1);
     if (H5Sget_simple_extent_ndims(space) != rank || (class != H5T_INTEGER && class != H5T_FLOAT))
         get_refuse(get, name, rank == 0 ? "one number" : rank == 1 ? "a column of numbers" : "a table of numbers");
-    else if (H5Sget_simple_extent_npoints(space) > most)
+    else if (!is_plausible(get, set, H5Sget_simple_extent_npoints(space), H5Tget_size(type)))
         get_refuse(get, name, "within the file");
     else if (rank > 0)
         H5Sget_simple_extent_dims(space, shape, NULL);

@@ -1,5 +1,5 @@
 /* store_get: attributes, groups and datasets out of a result file, which may be anything: shapes, types and lengths are
- * checked before use, and nothing larger than the file is allocated.
+ * checked before use, and nothing is allocated that the file cannot hold.
  *
  * Failure is sticky, as in the writer: the first is reported, the rest is skipped. */
 #ifndef COSWEEP_IO_STORE_GET_H

@@ -46,11 +46,11 @@ void put_scale_close(struct put *put, hid_t scale, const char *name);
 hid_t put_row_scale(struct put *put, hid_t at, int64_t n, const char *meaning);
 /* A column on one scale of n, and a row-major table on two scales of n[0], n[1]. */
 void put_column(struct put *put, hid_t at, const struct about *about, int64_t n, const void *values, hid_t scale);
-/* The same in parts: an empty column of n (its scale may be invalid: then it is one itself), then values at [from, from + n). */
-hid_t put_open_column(struct put *put, hid_t at, const struct about *about, int64_t n, hid_t scale);
-void put_part(struct put *put, hid_t column, const struct about *about, int64_t from, int64_t n, const void *values);
 void put_table(struct put *put, hid_t at, const struct about *about, const int64_t n[2], const void *values,
                const hid_t scales[2]);
+/* A column in parts: empty and open (a scale itself where `scale` is invalid), then values at [from, from + n). */
+hid_t put_open_column(struct put *put, hid_t at, const struct about *about, int64_t n, hid_t scale);
+void put_part(struct put *put, hid_t column, const struct about *about, int64_t from, int64_t n, const void *values);
 
 /* ---- contents ---------------------------------------------------------------------------------------------------- */
 

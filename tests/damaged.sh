@@ -1,0 +1,90 @@
+#!/bin/sh
+# A result that was tampered with is refused by one message that names what is wrong, exit code 2, and no crash; one that
+# was only repacked is read: tests/damaged.sh PROGRAM
+set -eu
+
+program=$1
+data=$(cd "$(dirname "$0")/transcripts" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"$program" run "$data/small.yaml" -o "$work/whole.h5" --progress none --set 'joint={against: [cost]}' >/dev/null
+h5repack -f SHUF -f GZIP=9 "$work/whole.h5" "$work/packed.h5"
+for form in --csv --json; do
+    "$program" show $form --columns all "$work/whole.h5" >"$work/whole"
+    "$program" show $form --columns all "$work/packed.h5" | cmp - "$work/whole"
+done
+/usr/bin/python3 - "$program" "$work" <<'PYTHON'
+import shutil
+import subprocess
+import sys
+
+import h5py
+import numpy
+
+program, work = sys.argv[1:]
+SCENARIO = "scenarios/decode-8k/"
+
+
+def replace(path, value):
+    def damage(result):
+        del result[path]
+        if value is not None:
+            result[path] = value
+    return damage
+
+
+def huge(path):
+    def damage(result):
+        del result[path]
+        result.create_dataset(path, (10**9,), "i8", chunks=(1000,))
+    return damage
+
+
+def element(path, value):
+    def damage(result):
+        result[path][(0,) * result[path].ndim] = value
+    return damage
+
+
+def attribute(path, name, value):
+    def damage(result):
+        del result[path].attrs[name]
+        if value is not None:
+            result[path].attrs[name] = value
+    return damage
+
+
+DAMAGES = {
+    "`reason` is not a table of known codes": element(SCENARIO + "parallelism/cp/reason", 99),
+    "`stage_bound` is not a table of known codes": element(SCENARIO + "pareto/stage_bound", -1),
+    "`kv_mode` is not a column of known codes": element(SCENARIO + "pareto/kv_mode", 3),
+    "cannot read `bin_b`": replace(SCENARIO + "histogram_latency_cost/bin_b", None),
+    "`bin_a` is not of a length": replace(SCENARIO + "histogram_latency_cost/bin_a", numpy.arange(2000.0)),
+    "`plan_kept` is not as long": replace(SCENARIO + "doubling/plan_kept", numpy.zeros((2, 2))),
+    "`share` is not a table of numbers": replace(SCENARIO + "elasticity/share", "text"),
+    "`row` is not within the file": huge(SCENARIO + "sample/row"),
+    "`value` is not within the file": huge(SCENARIO + "main_effects/tp/value"),
+    "cannot read `sample`: not a group": replace(SCENARIO + "sample", 3),
+    "cannot read `decode-8k`": replace("joint/scenarios/decode-8k", None),
+    "`metric` is not a list of known metrics": attribute("joint", "metric", "beauty"),
+    "`metric` is not a metric": attribute("joint", "metric", None),
+    "`weights` is not the numbers expected": attribute("joint", "weights", [1.0]),
+    "`variance_share` is not there": attribute(SCENARIO + "main_effects/tp", "variance_share", None),
+    "`best_row` is not a row": attribute(SCENARIO, "best_row", 1000),
+    "`search` is not exhaustive or pruned": attribute("/", "search", "deep"),
+    "format_version: 2 is not 1": attribute("/", "format_version", 2),
+}
+failed = 0
+for message, damage in DAMAGES.items():
+    path = work + "/damaged.h5"
+    shutil.copy(work + "/whole.h5", path)
+    with h5py.File(path, "r+") as result:
+        damage(result)
+    done = subprocess.run([program, "show", path], capture_output=True, text=True, check=False)
+    lines = done.stderr.splitlines()
+    if done.returncode != 2 or len(lines) != 1 or message not in lines[0]:
+        print(f"damaged.sh: wanted exit code 2 and {message!r}; got {done.returncode} and {lines}", file=sys.stderr)
+        failed = 1
+sys.exit(failed)
+PYTHON
