@@ -180,7 +180,7 @@ static void assert_any_order(const struct result_scenario *result, const struct 
     struct outcome outcome[3];
     sweep_init(&sweep, study, scenario);
     sweep.units = (struct units){study->space.n_lowered, 1};
-    const struct outcome_options keeps = sweep_keeps(&sweep);
+    const struct outcome_options keeps = study_keeps(sweep.study);
     worker_init(&worker, &sweep);
     for (int o = 0; o < 3; o++) outcome_init(&outcome[o], &keeps);
     for (int64_t u = 0; u < sweep.units.n; u++)

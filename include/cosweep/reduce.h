@@ -49,12 +49,12 @@ double hypervolume(double (*objective)[MAX_OBJECTIVES], int64_t n, int n_objecti
 
 /* ---- main effects (MODEL section 10) --------------------------------------------------------------------------------------- */
 
-/* Sums are whole numbers of 2^-32, so that they depend on no order: they add exactly. */
+/* Sums are whole numbers of 2^-40, so that they depend on no order: they add exactly. */
 __extension__ typedef __int128 wide;
 struct tally {
     int64_t count;
     double min_s;                  /* lowest latency, INFINITY where count = 0 */
-    wide sum_ln, sum_squared_ln;   /* of ln(latency / s), in units of 2^-32 */
+    wide sum_ln, sum_squared_ln;   /* of ln(latency / s), in units of 2^-40 */
 };
 /* One tally per value of every knob. */
 struct effects {

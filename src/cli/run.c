@@ -1,25 +1,29 @@
-/* cosweep run: the sweep, alone or under mpirun and srun. */
+/* cosweep run: the sweep, alone or under mpirun and srun; with checkpoints, or as a shard. */
 #define _POSIX_C_SOURCE 200809L
-#include "cli/answer.h"
+#include "cli/output.h"
 #include <omp.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static struct {
-    const char *study, *output;
+    const char *study, *output, *shard;
     struct texts sets;
-    bool force;
+    bool force, resume;
     int progress;
     int64_t top;
-} options = {.top = 10};
+    double checkpoint_s, limit_s;
+} options = {.top = 10, .checkpoint_s = 60.0};
 
 static const struct option table[] = {
     {ARGUMENT, 0, "STUDY", NULL, &options.study, "study file (YAML)"},
     {OPTION_TEXT, 'o', "output", "FILE", &options.output, "result file; the study's name with .h5 in this folder by default"},
     {OPTION_LIST, 0, "set", "KEY=VALUE", &options.sets, "override a key of the study; may be repeated"},
-    {OPTION_FLAG, 'f', "force", NULL, &options.force, "replace a result of another study"},
+    {OPTION_FLAG, 'f', "force", NULL, &options.force, "run again, and replace whatever result is there"},
+    {OPTION_FLAG, 0, "resume", NULL, &options.resume, "go on from FILE.checkpoint if there is one"},
+    {OPTION_SECONDS, 0, "checkpoint", "T", &options.checkpoint_s, "save to FILE.checkpoint so often (60s)"},
+    {OPTION_SECONDS, 0, "time-limit", "T", &options.limit_s, "save and stop before this long; exit code 4"},
+    {OPTION_TEXT, 0, "shard", "I/N", &options.shard, "only the I-th of N shards, into a part for `cosweep merge`"},
     {OPTION_CHOICE, 0, "progress", "auto|bar|log|none", &options.progress, "bar on a terminal, lines in a log (auto)"},
     {OPTION_COUNT, 0, "top", "N", &options.top, "rows of each Pareto set to print at the end (10)"},
     {0},
@@ -39,22 +43,6 @@ static void warn_of_binding(struct ranks ranks)
                         "(mpirun --map-by ppr:N:node:PE=T for N ranks of T threads)\n", n_cores, online);
 }
 
-/* An existing result of this study may be replaced; of another one only with --force. */
-static void check_output(const char *path, const struct study *study, struct errors *errors)
-{
-    struct errors unread = {0};
-    struct arena arena = {0};
-    struct result old;
-    if (options.force || access(path, F_OK) != 0) return;
-    if (result_read(&old, path, &arena, &unread) != 0)
-        error_add(errors, STATUS_INPUT, path, 0, "exists and is no result this version can read; give another --output, "
-                                                 "or --force to replace it");
-    else if (old.study_hash != study->hash)
-        error_add(errors, STATUS_INPUT, path, 0, "holds the result of a different study (%s); give another --output, or "
-                                                 "--force to replace it", old.study_name);
-    arena_free(&arena);
-}
-
 /* Whether no rank met an error; if one did, the first of them will speak for all. */
 static bool all_good(struct cli *cli)
 {
@@ -63,55 +51,85 @@ static bool all_good(struct cli *cli)
     return first < 0;
 }
 
-/* The result, with every feasible candidate where the study asks for them: of the grid that was swept last. */
-static int write_result(struct result *result, const struct study *study, const char *path, struct arena *arena,
-                        struct errors *errors)
+/* "2/8" -> 2 of 8. */
+static int read_shard(struct run_options *run, struct errors *errors)
 {
-    struct study last;
-    if (!study->population.full) return result_write(result, path, errors);
-    if (study_parse(&last, result->study, "the study that was swept", arena, errors) != 0) return -1;
-    full_open(result, &last);
-    const int status = result_write(result, path, errors);
-    full_close(result);
-    return status;
+    char after;
+    if (!options.shard) return 0;
+    if (sscanf(options.shard, "%d/%d%c", &run->shard, &run->n_shards, &after) == 2 && run->shard >= 1 &&
+        run->shard <= run->n_shards && run->n_shards <= 100000)
+        return 0;
+    return error_add(errors, STATUS_INPUT, NULL, 0, "--shard: \"%.40s\" is no shard; give I/N with I from 1 to N, as 2/8", options.shard);
 }
 
-static int feasible_code(const struct result *result)
+static void name_files(char path[4096], char checkpoint[4096], const struct study *study, const struct run_options *run)
 {
-    for (int s = 0; s < result->n_scenarios; s++)
-        if (result->scenario[s].n_feasible > 0) return STATUS_DONE;
-    return STATUS_NOTHING;
+    if (options.output) snprintf(path, 4096, "%.4000s", options.output);
+    else if (run->n_shards > 0) snprintf(path, 4096, "%s.%d-of-%d.part", study->name, run->shard, run->n_shards);
+    else snprintf(path, 4096, "%s.h5", study->name);
+    snprintf(checkpoint, 4096, "%.4000s.checkpoint", path);
+}
+
+/* May this run write here?  Rank 0 looks.  Returns 0; 1 when the result is there already; -1 after an error. */
+static int claim(struct cli *cli, const char *path, const struct study *study, const struct run_options *run, int *lock)
+{
+    bool there = false;
+    if (cli->ranks.rank == 0) {
+        *lock = output_lock(path, &cli->errors);
+        if (*lock >= 0 && run->n_shards == 0)
+            there = output_standing(path, study, options.force, &cli->errors) == STANDING_SAME_STUDY;
+        if (there) printf("%s holds the result of this study already; --force runs it again, `cosweep show` shows it\n", path);
+    }
+    if (!all_good(cli)) return -1;
+    return ranks_first(there) >= 0 ? 1 : 0;
+}
+
+/* What to say when it was stopped. */
+static int stopped(const char *checkpoint, struct cli *cli)
+{
+    if (cli->ranks.rank == 0 && access(checkpoint, F_OK) == 0)
+        fprintf(stderr, "cosweep: stopped by %s; what was finished is in %s: the same command with --resume goes on\n",
+                run_stop_cause(), checkpoint);
+    else if (cli->ranks.rank == 0)
+        fprintf(stderr, "cosweep: stopped by %s before there was anything to save\n", run_stop_cause());
+    return STATUS_STOPPED;
 }
 
 static int cmd_run(struct cli *cli)
 {
     struct arena arena = {0};
     struct study study;
-    struct result result;
-    char path[512];
-    int code = -1;
+    static struct result result;
+    char path[4096], checkpoint[4096];
+    int code = -1, lock = -1;
     const bool root = cli->ranks.rank == 0;
-    const struct run_options run = {.progress = (enum progress)options.progress};
+    struct run_options run = {.progress = (enum progress)options.progress, .checkpoint_s = options.checkpoint_s,
+                              .resume = options.resume, .checkpoint = checkpoint};
+    read_shard(&run, &cli->errors);
     study_read(&study, options.study, options.sets.text, options.sets.n, &arena, &cli->errors);
     if (!all_good(cli)) goto out;
-    if (options.output) snprintf(path, sizeof path, "%s", options.output);
-    else snprintf(path, sizeof path, "%s.h5", study.name);
-    if (root) check_output(path, &study, &cli->errors);
-    if (!all_good(cli)) goto out;
+    name_files(path, checkpoint, &study, &run);
+    const int claimed = claim(cli, path, &study, &run, &lock);
+    code = claimed > 0 ? STATUS_DONE : -1;
+    if (claimed != 0) goto out;
     warn_of_binding(cli->ranks);
-    if (run_study(&result, &study, &run, cli->ranks, &arena, &cli->errors) != 0) goto out;
+    run_watch(options.limit_s);
+    const int status = run.n_shards > 0 ? run_shard(&study, &run, path, cli->ranks, &cli->errors)
+                                        : run_study(&result, &study, &run, cli->ranks, &arena, &cli->errors);
+    if (status > 0) code = stopped(checkpoint, cli);
+    if (status != 0) goto out;
     code = STATUS_DONE;
     if (!root) goto out;
-    if (write_result(&result, &study, path, &arena, &cli->errors) != 0) {
+    if (run.n_shards == 0 && output_write(&result, &study, path, &arena, &cli->errors) != 0) {
         code = -1;
         goto out;
     }
-    summary_print(&result, stdout, (int)options.top);
-    printf("\nwritten to %s\n", path);
-    code = feasible_code(&result);
-    for (int s = 0; s < result.n_scenarios; s++)
-        if (result.scenario[s].n_feasible == 0) relaxations_of_study_print(stdout, &study, s);
+    unlink(checkpoint); /* all of it is in the result now */
+    if (run.n_shards == 0) code = output_report(&result, &study, path, (int)options.top);
+    else printf("shard %d of %d written to %s\n", run.shard, run.n_shards, path);
 out:
+    if (!all_good(cli)) code = -1;
+    output_unlock(lock, path);
     arena_free(&arena);
     return code;
 }
@@ -119,9 +137,11 @@ out:
 const struct command command_run = {
     .name = "run",
     .summary = "sweep a study and write its result",
-    .usage = "STUDY [-o FILE] [--set KEY=VALUE]... [--force] [--progress auto|bar|log|none] [--top N]",
+    .usage = "STUDY [-o FILE] [--set KEY=VALUE]... [--resume] [--checkpoint T] [--time-limit T] [--shard I/N] [--force]",
     .examples = "  cosweep run configs/smoke.yaml\n"
                 "  cosweep run study.yaml -o tonight.h5 --set hardware.pe.flops=16TFLOP/s\n"
+                "  cosweep run study.yaml --time-limit 3h --resume\n"
+                "  cosweep run study.yaml --shard 2/8 -o part2    # then: cosweep merge study.h5 part*\n"
                 "  mpirun -n 4 --map-by ppr:2:node:PE=8 cosweep run study.yaml\n",
     .options = table,
     .collective = true,

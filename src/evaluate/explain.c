@@ -113,13 +113,22 @@ static double split_pipeline_hop(double part_s[N_BOUNDS], const struct demand *d
     return hop_s;
 }
 
+static double form_s(const struct demand *demand, const struct times *times, int f)
+{
+    double total_s = times->work_s[f][0] + times->wire_s[f][0];
+    for (int k = 0; k < demand->n_kinds; k++)
+        if (demand->ring[k].n_hops > 0.0)
+            total_s += demand->form[f][k] * demand->ring[k].n_hops * exposed_s(times->chunk_s[k][0], times->hop_s[k][0]);
+    return total_s;
+}
+
 /* A step is its largest form, a form the weighted sum of its parts: so are the seconds that each bound is answerable for. */
 static void share_step(struct explanation *out, const struct demand *demand, const struct times *times, double step_overhead_s,
                        const double hop_part_s[N_BOUNDS])
 {
     int largest = 0;
     for (int f = 1; f < demand->n_forms; f++)
-        if (times->work_s[f][0] + times->wire_s[f][0] > times->work_s[largest][0] + times->wire_s[largest][0]) largest = f;
+        if (form_s(demand, times, f) > form_s(demand, times, largest)) largest = f;
     const double *const weight = demand->form[largest];
     for (int b = 0; b < N_BOUNDS; b++) {
         double bound_s = weight[PART_HOP] * hop_part_s[b] + (b == BOUND_OVERHEAD ? step_overhead_s : 0.0);

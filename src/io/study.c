@@ -197,7 +197,9 @@ static int study_from_tree(struct study *study, struct node *root, struct reader
     limits_read(reader, root, study);
     objectives_read(reader, root, study);
     wanted_read(reader, root, study);
-    space_finish(&study->space, errors, reader->file);
+    if (space_finish(&study->space, errors, reader->file) == 0 && study->joint.wanted &&
+        study->space.n_machines > (INT64_C(1) << 42) / study->space.n_group[GROUP_STRUCTURE])
+        reader_error(reader, node_find(root, "joint"), "joint", "the hardware has more than 2^42 machines; give fewer values per knob");
     sort_errors(errors, n_before);
     return errors->n > n_before ? -1 : effective_write(study, reader->arena, errors);
 }

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double units_per_one = 4294967296.0; /* 2^32 */
+/* 2^40: |ln| up to 40 stays below the 2^51 of whole(), its square too, and 2048 of them below 2^63. */
+static const double units_per_one = 1099511627776.0;
 
 /* ---- ln ---------------------------------------------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CLASSES = 64 };
+static const int64_t most_classes = 1 << 20; /* digits of an id */
 static const int64_t most_cells = 4000000; /* of one tile, all scenarios: 64 MB a thread */
 
 /* Best value and its lowered index, per scenario, class, store row and machine of a tile. */
@@ -22,9 +22,10 @@ struct joint_tile {
     int64_t structure;
     int work_from, n_work, n_wire, n_store; /* work rows [from, from + n), all wire and store rows */
     int n_classes;
-    int64_t class_pes[MOST_CLASSES];        /* ascending */
+    int64_t *class_pes;                     /* [n_classes] allocated PEs of any plan, ascending */
     bool stores_apart;                      /* a store row matters beyond what fits: no running best over them */
-    int store_order[2][1024];               /* [0]: store rows by usable bytes, ascending; [1]: their inverse */
+    int *store_order[2];                    /* [0]: store rows by usable bytes, ascending; [1]: their inverse */
+    struct arena arena;
     struct best *best;
 };
 
@@ -194,7 +195,7 @@ static candidate_id machine_id(const struct joint_tile *t, int64_t machine, int 
     const struct space *const space = &t->study->space;
     const int64_t work = t->work_from + machine / t->n_wire, wire = machine % t->n_wire;
     const int64_t row = (t->structure * space->n_group[GROUP_WORK] + work) * space->n_group[GROUP_WIRE] + wire;
-    return (row * space->n_group[GROUP_STORE] + t->store_order[0][store]) * MOST_CLASSES + class;
+    return (row * space->n_group[GROUP_STORE] + t->store_order[0][store]) * most_classes + class;
 }
 
 static candidate_id chosen_id(const struct joint_tile *t, const struct best *best, int64_t machine, int store)
@@ -296,8 +297,8 @@ static void note_choices(struct joint_front *out, const struct pareto *front, co
     const struct space *const space = &t->study->space;
     const int n_scenarios = t->study->n_scenarios;
     for (int64_t i = 0; i < front->n; i++) {
-        const int class = (int)(front->point[i].id % MOST_CLASSES);
-        const int64_t row = front->point[i].id / MOST_CLASSES;
+        const int class = (int)(front->point[i].id % most_classes);
+        const int64_t row = front->point[i].id / most_classes;
         const int store = t->store_order[1][row % space->n_group[GROUP_STORE]];
         const int64_t wire = row / space->n_group[GROUP_STORE] % space->n_group[GROUP_WIRE];
         const int64_t work = row / space->n_group[GROUP_STORE] / space->n_group[GROUP_WIRE] % space->n_group[GROUP_WORK];
@@ -319,7 +320,7 @@ static int compare_counts(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Classes of allocated PEs over all plans of a structure; where there are more than MOST_CLASSES the nearest are joined. */
+/* Classes of allocated PEs over all plans of a structure. */
 static void find_classes(struct joint_tile *t)
 {
     const struct space *const space = &t->study->space;
@@ -338,14 +339,15 @@ static void find_classes(struct joint_tile *t)
     qsort(pes, (size_t)n, sizeof *pes, compare_counts);
     for (int64_t i = 0; i < n; i++)
         if (i == 0 || pes[i] != pes[kept - 1]) pes[kept++] = pes[i];
-    t->n_classes = kept < MOST_CLASSES ? (int)kept : MOST_CLASSES;
-    for (int c = 0; c < t->n_classes; c++) t->class_pes[c] = pes[(c + 1) * kept / t->n_classes - 1];
-    free(pes);
+    assert(kept <= most_classes);
+    t->n_classes = (int)kept;
+    t->class_pes = pes;
 }
 
 static void order_stores(struct joint_tile *t)
 {
     const struct store_rates *const store = &t->sweep[0].store;
+    for (int side = 0; side < 2; side++) t->store_order[side] = arena_alloc(&t->arena, (size_t)store->n, sizeof(int));
     for (int k = 0; k < store->n; k++) {
         int at = k;
         for (; at > 0 && store->usable_bytes[t->store_order[0][at - 1]] > store->usable_bytes[k]; at--)
@@ -386,6 +388,8 @@ void joint_run(struct joint_front *out, const struct study *study, const struct 
             pareto_free(&front);
             free(t->best);
         }
+        free(t->class_pes);
     }
+    arena_free(&t->arena);
     free(t);
 }

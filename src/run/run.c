@@ -116,8 +116,9 @@ static int sweep_all(struct saved *saved, const struct study *study, const struc
 static void keep_scenario(struct result *result, const struct study *study, int index, const struct saved *saved, struct sweep *sweep,
                           struct ranks ranks, struct arena *arena)
 {
-    const struct outcome *const outcome = ranks.rank == 0 ? &saved->scenario[index].sweep.outcome : NULL;
+    struct outcome *const outcome = ranks.rank == 0 ? &saved->scenario[index].sweep.outcome : NULL;
     if (ranks.rank == 0) {
+        sample_finish(&outcome->sample);
         fill_scenario(&result->scenario[index], sweep, outcome, arena);
         result->scenario[index].n_evaluated += saved->scenario[index].seeds.outcome.n_evaluated;
     }
