@@ -12,7 +12,7 @@
 typedef void unit_work(struct worker *worker, struct outcome *outcome, int64_t unit);
 
 enum action { GO_ON, SAVE, STOP };
-static const double batch_s = 1.0;      /* how long a batch should take */
+static const double longest_batch_s = 1.0;
 enum { FIRST_UNITS_PER_THREAD = 32 };
 
 /* One pass, on every rank. */
@@ -131,9 +131,11 @@ static struct decision decide(const struct work *work, bool stop, double batch_t
 {
     const struct run_options *const options = work->options;
     struct decision now = {GO_ON, work->batch};
+    const bool saves = options->checkpoint && options->checkpoint_s > 0.0;
+    const double batch_s = saves && options->checkpoint_s < longest_batch_s ? options->checkpoint_s : longest_batch_s;
     const double faster = batch_took_s > 0.0 ? batch_s / batch_took_s : 4.0;
     if (faster > 1.25 || faster < 0.8) now.batch = (int64_t)((double)work->batch * (faster < 4.0 ? faster : 4.0)) + 1;
-    if (options->checkpoint && options->checkpoint_s > 0.0 && clock_s() - work->saved_s >= options->checkpoint_s) now.action = SAVE;
+    if (saves && clock_s() - work->saved_s >= options->checkpoint_s) now.action = SAVE;
     if (stop) now.action = STOP;
     return now;
 }

@@ -1,0 +1,142 @@
+#!/bin/sh
+# Kills a sweep at random points and resumes it, with other numbers of threads and ranks each time, to the same result:
+#     tests/resume.sh PROGRAM [KILLS]
+# Also: signals save and exit with 4, a damaged or foreign checkpoint is refused, shards merge to the whole.
+set -u
+
+program=$1
+kills=${2:-12}
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_WAIT_POLICY=passive
+export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none
+passed=0
+failed=0
+
+check() # NAME STATUS
+{
+    if [ "$2" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $1"; fi
+}
+
+cat >study.yaml <<'STUDY'
+study: resume
+scenarios:
+  - {name: decode, model: llama-3.1-70b, phase: decode, context: 128k}
+  - {name: prefill, model: llama-3.1-8b, phase: prefill, new_tokens: 8192}
+plan:
+  tp: [4, 8, 16, 32, 64]
+  cp: [1, 2, 4, 8, 16]
+  pp: [1, 2]
+  batch: [1, 8]
+  ring: [kv, q]
+  kv_mode: [replicate, split_dim, split_seq]
+  ffn_scope: [tp, tp_cp]
+hardware:
+  pe:
+    flops: {from: 4 TFLOP/s, to: 32 TFLOP/s, step: 1 TFLOP/s}
+    hbm_bandwidth: {from: 128 GB/s, to: 512 GB/s, step: 8 GB/s}
+    hbm_capacity: [2 GB, 4.5 GB, 9 GB]
+  links: {pe: {bandwidth: [64 GB/s, 128 GB/s, 256 GB/s, 512 GB/s]}, d2d: {bandwidth: [256 GB/s, 512 GB/s]}}
+limits: {latency: 2 s}
+STUDY
+
+same() # NAME FILE
+{
+    /usr/bin/python3 "$here/same.py" whole.h5 "$2" >same.txt 2>&1
+    check "$1: $(head -n 2 same.txt | tr '\n' ' ')" $?
+}
+
+OMP_NUM_THREADS=1 "$program" run study.yaml -o whole.h5 --progress none >/dev/null
+check "an uninterrupted run" $?
+
+# ---- kills ------------------------------------------------------------------------------------------------------------
+# A run takes about a second: each is killed some hundredths of a second after the one before it got.
+seed=12345
+kill_n=0
+while [ "$kill_n" -lt "$kills" ]; do
+    seed=$(((seed * 1103515245 + 12345) % 2147483648))
+    wait_s=$(printf '0.%02d' $((seed / 65536 % 60 + 5)))
+    threads=$((seed / 4096 % 3 + 1))
+    OMP_NUM_THREADS=$threads "$program" run study.yaml -o killed.h5 --resume --checkpoint 0.02s --progress none >/dev/null 2>&1 &
+    pid=$!
+    sleep "$wait_s"
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    kill_n=$((kill_n + 1))
+    if [ -f killed.h5 ] || [ $((kill_n % 4)) -eq 0 ]; then
+        rm -f killed.h5.lock
+        [ -f killed.h5 ] || OMP_NUM_THREADS=2 "$program" run study.yaml -o killed.h5 --resume --progress none >/dev/null
+        same "resumed after kill $kill_n" killed.h5
+        rm -f killed.h5 killed.h5.*
+    fi
+done
+
+# ---- signals ----------------------------------------------------------------------------------------------------------
+for signal in TERM INT USR1; do
+    OMP_NUM_THREADS=1 "$program" run study.yaml -o signal.h5 --checkpoint 0.02s --progress none >/dev/null 2>message.txt &
+    pid=$!
+    while [ ! -e signal.h5.checkpoint ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+    kill -s $signal $pid
+    wait $pid
+    status=$?
+    [ $status -eq 4 ] && [ -s signal.h5.checkpoint ] && grep -q "SIG$signal" message.txt
+    check "SIG$signal saves and exits with 4 (got $status: $(cat message.txt))" $?
+    mpirun -n 2 "$program" run study.yaml -o signal.h5 --resume --progress none >/dev/null 2>&1
+    same "resumed on two ranks after SIG$signal" signal.h5
+    [ ! -e signal.h5.checkpoint ] && [ ! -e signal.h5.lock ]
+    check "nothing is left beside the result after SIG$signal" $?
+    rm -f signal.h5*
+done
+
+# ---- checkpoints that may not be used ---------------------------------------------------------------------------------
+OMP_NUM_THREADS=1 "$program" run study.yaml -o limit.h5 --time-limit 0.2s --progress none >/dev/null 2>&1
+check "the time limit exits with 4" $(($? != 4))
+cp limit.h5.checkpoint good
+refused() # NAME WORDS
+{
+    "$program" run study.yaml -o limit.h5 --resume --progress none >/dev/null 2>message.txt
+    [ $? -eq 2 ] && grep -q "$2" message.txt && [ ! -e limit.h5 ]
+    check "$1: $(cat message.txt)" $?
+    cp good limit.h5.checkpoint
+}
+head -c 1000 good >limit.h5.checkpoint
+refused "a truncated checkpoint" "damaged\|cut short"
+printf 'x' | dd of=limit.h5.checkpoint bs=1 seek=5000 conv=notrunc 2>/dev/null
+refused "a damaged checkpoint" "checksum"
+: >limit.h5.checkpoint
+refused "an empty checkpoint" "cut short"
+echo "hello, this is a text file and no checkpoint, with enough bytes to be one if it had the right ones in it" >limit.h5.checkpoint
+refused "a foreign file" "no checkpoint"
+"$program" run study.yaml -o limit.h5 --resume --set plan.pp=1 --progress none >/dev/null 2>message.txt
+[ $? -eq 2 ] && grep -q "different study" message.txt
+check "a checkpoint of another study: $(cat message.txt)" $?
+
+# ---- shards -------------------------------------------------------------------------------------------------------------
+for shard in 1 2 3; do
+    "$program" run study.yaml --shard $shard/3 -o part$shard --progress none >/dev/null
+    check "shard $shard" $?
+done
+"$program" merge merged.h5 part2 part3 part1 >/dev/null
+same "merged shards" merged.h5
+"$program" merge none.h5 part1 part3 2>message.txt
+[ $? -eq 2 ] && grep -q "shard 2 of 3 is missing" message.txt
+check "a missing shard: $(cat message.txt)" $?
+"$program" merge none.h5 part1 part1 part2 part3 2>message.txt
+[ $? -eq 2 ] && grep -q "give each once" message.txt
+check "a doubled shard: $(cat message.txt)" $?
+"$program" run study.yaml --shard 2/3 -o foreign --set plan.pp=1 --progress none >/dev/null
+"$program" merge none.h5 part1 foreign part3 2>message.txt
+[ $? -eq 2 ] && grep -q "another study" message.txt
+check "a foreign shard: $(cat message.txt)" $?
+
+# ---- no surprises -------------------------------------------------------------------------------------------------------
+"$program" run study.yaml -o whole.h5 --progress none | grep -q "already"
+check "a result that is there is not made again" $?
+"$program" run study.yaml -o whole.h5 --set plan.pp=1 --progress none 2>message.txt >/dev/null
+[ $? -eq 2 ] && grep -q "different study" message.txt
+check "a result of another study is not replaced: $(cat message.txt)" $?
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
