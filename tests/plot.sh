@@ -44,7 +44,8 @@ refuses() { # WORDS OF THE MESSAGE, then arguments
 refuses 'ends in none of .png, .pdf, .svg' stages small.h5 -o stages.gif
 refuses 'scenario decode-8k has rows 0 to' stages small.h5 --row 999 -o stages.png
 refuses 'has no scenario `decode`; it has decode-8k, prefill-4k' stages small.h5 --scenario decode -o stages.png
-"$program" run "$root/tests/transcripts/small.yaml" --set limits.latency=1ns -o none.h5 --progress none >/dev/null 2>&1 || [ $? = 3 ]
+"$program" run "$root/tests/transcripts/small.yaml" --set limits.latency=1ns -o none.h5 --progress none >/dev/null 2>&1 ||
+    [ $? = 3 ]
 refuses 'holds nothing for `stages`' stages none.h5 -o stages.png
 "$root/scripts/plot.py" refusals none.h5 -o refusals.png
 "$root/scripts/plot_pareto.py" none.h5 none.png

@@ -3,11 +3,17 @@ import assert from "node:assert/strict";
 import {readFileSync, writeFileSync} from "node:fs";
 import {createRequire} from "node:module";
 
-const folder = process.argv[2], read = name => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
+const folder = process.argv[2],
+    read = name => JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
 const {chromium} = createRequire(`${process.env.NODE_PATH}/`)("playwright-core");
-const browser = await chromium.launch({executablePath: "/usr/bin/chromium", args: ["--no-sandbox", "--disable-gpu", "--disable-quic",
-                                                                                  "--no-first-run", "--disable-background-networking"]});
-const show = read("show.json"), explain = read("explain.json"), compare = read("compare.json"), file = read("file.json");
+const browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"],
+});
+const show = read("show.json"),
+    explain = read("explain.json"),
+    compare = read("compare.json"),
+    file = read("file.json");
 const said = []; // by the console, by errors, and requests that leave the file
 
 // A page that is there once its chosen row is drawn; `ready` is what to wait for.
@@ -15,7 +21,10 @@ async function open(name, {width = 1280, scheme = "light", hash = "", ready = "b
     const page = await browser.newPage({viewport: {width, height: 900}, colorScheme: scheme});
     page.on("console", message => said.push(`${name}: ${message.text()}`));
     page.on("pageerror", error => said.push(`${name}: ${error.stack}`));
-    page.on("request", request => /^(file|data|blob):/.test(request.url()) || said.push(`${name}: asks for ${request.url()}`));
+    page.on(
+        "request",
+        request => /^(file|data|blob):/.test(request.url()) || said.push(`${name}: asks for ${request.url()}`)
+    );
     await page.goto(`file://${folder}/${name}/index.html${hash}`);
     await page.waitForSelector(ready, {timeout: 20000});
     return page;
@@ -24,13 +33,21 @@ async function open(name, {width = 1280, scheme = "light", hash = "", ready = "b
 const text = (page, selector) => page.locator(selector).first().innerText();
 const row = page => page.evaluate(() => document.body.dataset.row);
 const becomes = (page, wanted) => page.waitForFunction(value => document.body.dataset.row === value, wanted);
-const column = (page, index) => page.$$eval("#pareto tbody tr", (lines, i) => lines.map(line => line.children[i].innerText), index);
+const column = (page, index) =>
+    page.$$eval("#pareto tbody tr", (lines, i) => lines.map(line => line.children[i].innerText), index);
 // What a chart was given to draw, once it is in view.
 async function series(page, id, name) {
     await page.locator(`#${id}`).scrollIntoViewIfNeeded();
     await page.waitForFunction(place => Boolean(echarts.getInstanceByDom(document.getElementById(place))), id);
-    return page.evaluate(([place, wanted]) => echarts.getInstanceByDom(document.getElementById(place)).getOption().series
-        .find(one => one.name === wanted).data.map(one => one.value ?? one), [id, name]);
+    return page.evaluate(
+        ([place, wanted]) =>
+            echarts
+                .getInstanceByDom(document.getElementById(place))
+                .getOption()
+                .series.find(one => one.name === wanted)
+                .data.map(one => one.value ?? one),
+        [id, name]
+    );
 }
 const near = (a, b, tolerance = 1e-12) => assert.ok(Math.abs(a - b) <= tolerance * Math.abs(b), `${a} is not ${b}`);
 
@@ -45,21 +62,44 @@ const tests = {
     },
     async "the front's points equal show"(page) {
         const points = await series(page, "chart-cost", "rows");
-        show.scenarios[0].rows.forEach((one, i) => { near(points[i][0], one.latency * 1e3); near(points[i][1], one.cost); });
+        show.scenarios[0].rows.forEach((one, i) => {
+            near(points[i][0], one.latency * 1e3);
+            near(points[i][1], one.cost);
+        });
     },
     async "doubling, elasticities, curves and main effects equal the file"(page) {
-        for (const [name, values] of [["plan kept", file.kept], ["plan chosen again", file.chosen]]) {
-            const wanted = Object.values(values).map(value => value - 1).sort((a, b) => a - b), drawn = await series(page, "chart-doubling", name);
+        for (const [name, values] of [
+            ["plan kept", file.kept],
+            ["plan chosen again", file.chosen],
+        ]) {
+            const wanted = Object.values(values)
+                    .map(value => value - 1)
+                    .sort((a, b) => a - b),
+                drawn = await series(page, "chart-doubling", name);
             [...drawn].sort((a, b) => a - b).forEach((value, i) => assert.ok(Math.abs(value - wanted[i]) < 1e-12));
         }
         await series(page, "chart-elasticity", "memory");
-        const shares = await page.evaluate(() => echarts.getInstanceByDom(document.getElementById("chart-elasticity")).getOption().series.map(one => one.data[0]));
+        const shares = await page.evaluate(() =>
+            echarts
+                .getInstanceByDom(document.getElementById("chart-elasticity"))
+                .getOption()
+                .series.map(one => one.data[0])
+        );
         assert.deepEqual(shares, file.elasticity);
-        near(shares.reduce((sum, share) => sum + share, 0), 1, 1e-9);
+        near(
+            shares.reduce((sum, share) => sum + share, 0),
+            1,
+            1e-9
+        );
         const curve = await series(page, "chart-curve-tp", "fits");
-        assert.deepEqual(curve.map(([tp]) => tp), file.tp.map(([tp]) => tp));
-        curve.forEach(([, latency], i) => near(latency / curve[0][1], file.tp[i][1] / file.tp[0][1], 1e-6)); // kept as 32-bit floats
-        const drawn = await series(page, "chart-effects", "variance explained"), wanted = Object.values(file.effects).sort((a, b) => a - b);
+        assert.deepEqual(
+            curve.map(([tp]) => tp),
+            file.tp.map(([tp]) => tp)
+        );
+        // Curves are kept as 32-bit floats.
+        curve.forEach(([, latency], i) => near(latency / curve[0][1], file.tp[i][1] / file.tp[0][1], 1e-6));
+        const drawn = await series(page, "chart-effects", "variance explained"),
+            wanted = Object.values(file.effects).sort((a, b) => a - b);
         drawn.forEach((value, i) => near(value, wanted[i + wanted.length - drawn.length]));
     },
     async "a scenario and a row by address; stages, memory and totals equal explain"() {
@@ -68,8 +108,14 @@ const tests = {
         const shown = await page.$$eval("#stages tbody tr", lines => lines.map(line => line.children[2].innerText));
         const wanted = await page.evaluate(stages => stages.map(stage => quantity(stage.time_s, "s")), explain.stages);
         assert.deepEqual(shown, wanted);
-        assert.equal(await text(page, "[data-total=latency]"), await page.evaluate(value => quantity(value, "s"), explain.latency_s));
-        assert.match(await text(page, "#memory"), new RegExp(`weights\\s${await page.evaluate(value => quantity(value, "bytes"), explain.memory.weights_bytes)}`));
+        assert.equal(
+            await text(page, "[data-total=latency]"),
+            await page.evaluate(value => quantity(value, "s"), explain.latency_s)
+        );
+        assert.match(
+            await text(page, "#memory"),
+            new RegExp(`weights\\s${await page.evaluate(value => quantity(value, "bytes"), explain.memory.weights_bytes)}`)
+        );
         await page.locator("[data-formulas]").nth(1).click();
         await page.waitForSelector("tr.detail code");
         assert.match(await text(page, "tr.detail"), /2\*up\(N,tm\)/);
@@ -79,17 +125,23 @@ const tests = {
         await page.close();
     },
     async "rows sort both ways"(page) {
-        const heads = await page.$$eval("#pareto thead th", all => all.map(one => one.innerText)), cost = heads.findIndex(head => head.startsWith("cost"));
+        const heads = await page.$$eval("#pareto thead th", all => all.map(one => one.innerText)),
+            cost = heads.findIndex(head => head.startsWith("cost"));
         for (const sign of [1, -1]) {
             await page.locator('[data-sort="cost"]').click();
             const values = (await column(page, cost)).map(Number);
-            assert.deepEqual(values, [...values].sort((a, b) => sign * (a - b)));
+            assert.deepEqual(
+                values,
+                [...values].sort((a, b) => sign * (a - b))
+            );
             assert.equal(values.length, show.scenarios[0].rows.length);
         }
         await page.locator('[data-sort=""]').click();
     },
     async "rows filter with units and words"(page) {
-        const wanted = show.scenarios[0].rows.filter(one => one.latency < 5e-3 && one.hbm_bandwidth === 512e9).map(one => String(one.row));
+        const wanted = show.scenarios[0].rows
+            .filter(one => one.latency < 5e-3 && one.hbm_bandwidth === 512e9)
+            .map(one => String(one.row));
         await page.fill("#filter", "latency<5ms hbm_bandwidth=512GB/s");
         assert.deepEqual((await column(page, 1)).sort(), wanted.sort());
         await page.fill("#filter", "nonsense>1");
@@ -97,7 +149,8 @@ const tests = {
         await page.fill("#filter", "");
     },
     async "a click moves every panel"(page) {
-        const panels = ["#baseline", "#say-doubling", "#stages tbody", "#machine-note", "#say-curve-tp"], before = [];
+        const panels = ["#baseline", "#say-doubling", "#stages tbody", "#machine-note", "#say-curve-tp"],
+            before = [];
         const bars = await series(page, "chart-doubling", "plan kept");
         for (const panel of panels) before.push(await text(page, panel));
         const last = show.scenarios[0].rows.length - 1;
@@ -133,7 +186,7 @@ const tests = {
     },
     async "the machine and the tensors are drawn"(page) {
         assert.equal(await page.locator("#machine [data-pe]").count(), show.scenarios[0].rows[0].pes);
-        assert.ok(await page.locator("#tensors figure").count() >= 10);
+        assert.ok((await page.locator("#tensors figure").count()) >= 10);
     },
     async "a changed study is warned of; what changed equals compare"() {
         const page = await open("changed");
@@ -144,12 +197,13 @@ const tests = {
     },
     async "narrow and wide, light and dark: nothing sticks out"() {
         const colours = new Set();
-        for (const width of [400, 1280, 2560]) for (const scheme of ["light", "dark"]) {
-            const page = await open("same", {width, scheme});
-            assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= width, `${width} px`);
-            colours.add(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
-            await page.close();
-        }
+        for (const width of [400, 1280, 2560])
+            for (const scheme of ["light", "dark"]) {
+                const page = await open("same", {width, scheme});
+                assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= width, `${width} px`);
+                colours.add(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
+                await page.close();
+            }
         assert.equal(colours.size, 2);
     },
     async "it prints"(page) {
@@ -164,7 +218,8 @@ const tests = {
     },
     async "1,000 rows and 20,000 points are there in 2 s"() {
         const times = [];
-        for (let i = 0; i < 3; i++) { // the best of three: the machine may do something else
+        for (let i = 0; i < 3; i++) {
+            // the best of three: the machine may do something else
             const page = await open("large");
             times.push(await page.evaluate(() => performance.now()));
             assert.match(await text(page, "#table-count"), /^1,000 of 1,000 rows; [12],\d\d\d rows in the file/);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The report of a result in a real browser: what it shows equals the file and `explain`, rows sort, filter, pin and move every
-# panel, nothing goes to the console or the network, and a page of 1,000 rows and 20,000 points is there in under 2 s.
+# The report of a result in a real browser: what it shows equals the file and `explain`, rows sort, filter, pin and move
+# every panel, nothing goes to the console or the network, and 1,000 rows and 20,000 points are there in under 2 s.
 # Skipped where node, Chromium, echarts or playwright-core are not installed: scripts/install.sh report.
 set -eu
 
@@ -30,7 +30,8 @@ report same small.h5
 sed 's/^limits.*/limits: {pes: 32}/' small.yaml >changed.yaml
 report changed small.h5 --previous old.h5 --study changed.yaml
 "$program" run "$root/configs/llama70b-decode-128k.yaml" --set 'objectives=[latency, cost, throughput]' --set plan.pp=1 \
-    --set plan.dp=1 --set plan.tp_placement=pe --set plan.kv_mode=split_seq --set 'hardware.pe.hbm_capacity=[2 GB, 3 GB, 4.5 GB]' \
+    --set plan.dp=1 --set plan.tp_placement=pe --set plan.kv_mode=split_seq \
+    --set 'hardware.pe.hbm_capacity=[2 GB, 3 GB, 4.5 GB]' \
     -o large.h5 --progress none >/dev/null
 report large large.h5 --rows 1000
 "$program" run small.yaml --set limits.latency=1ns -o none.h5 --progress none >/dev/null 2>&1 || [ $? = 3 ]
