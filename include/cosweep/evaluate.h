@@ -41,6 +41,9 @@ void store_rates_init(struct store_rates *store, int n, struct arena *arena);
 void work_rates_set(struct work_rates *work, int i, const struct hardware *hardware, enum dtype compute);
 void wire_rates_set(struct wire_rates *wire, int i, const struct hardware *hardware);
 void store_rates_set(struct store_rates *store, int i, const struct hardware *hardware);
+/* Rows [from, from + n) of a table, on its columns. */
+struct work_rates work_rates_part(const struct work_rates *all, int from, int n);
+struct wire_rates wire_rates_part(const struct wire_rates *all, int from, int n);
 
 /* ---- metrics (MODEL section 9) -------------------------------------------------------------------------------------- */
 

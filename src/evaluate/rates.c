@@ -26,6 +26,22 @@ void store_rates_init(struct store_rates *store, int n, struct arena *arena)
 }
 #undef X
 
+#define X(member) part.member = all->member + from;
+struct work_rates work_rates_part(const struct work_rates *all, int from, int n)
+{
+    struct work_rates part = {.n = n};
+    WORK_COLUMNS(X)
+    return part;
+}
+
+struct wire_rates wire_rates_part(const struct wire_rates *all, int from, int n)
+{
+    struct wire_rates part = {.n = n};
+    WIRE_COLUMNS(X)
+    return part;
+}
+#undef X
+
 static double dtype_ratio(const struct hardware *h, enum dtype compute)
 {
     switch (compute) {

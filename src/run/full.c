@@ -64,19 +64,10 @@ static void fill_row(struct job *job, const struct sweep *sweep, const struct sl
         }
 }
 
-#define X(member) part.member = all->member + from;
-static struct work_rates work_rows(const struct work_rates *all, int from, int n)
-{
-    struct work_rates part = {.n = n};
-    WORK_COLUMNS(X)
-    return part;
-}
-#undef X
-
 static void run_job(struct job *job, const struct sweep *sweep)
 {
     const struct space *const space = &sweep->study->space;
-    const struct work_rates work = work_rows(&sweep->work, job->work_from, job->n_work);
+    const struct work_rates work = work_rates_part(&sweep->work, job->work_from, job->n_work);
     const int64_t per_row = (int64_t)sweep->wire.n * sweep->store.n;
     struct arena arena = {0};
     struct plan plan;

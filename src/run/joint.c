@@ -94,22 +94,13 @@ static void hold_plan(struct hold *h, const struct joint_tile *t, int scenario, 
     }
 }
 
-#define X(member) part.member = all->member + from;
-static struct work_rates work_rows(const struct work_rates *all, int from, int n)
-{
-    struct work_rates part = {.n = n};
-    WORK_COLUMNS(X)
-    return part;
-}
-#undef X
-
 /* One thread's share of a scenario's plans. */
 static void hold_plans(const struct joint_tile *t, int scenario, int64_t *next, struct best *best)
 {
     enum { PLANS_PER_TURN = 64 };
     const struct sweep *const sweep = &t->sweep[scenario];
     const struct space *const space = &t->study->space;
-    const struct work_rates work = work_rows(&sweep->work, t->work_from, t->n_work);
+    const struct work_rates work = work_rates_part(&sweep->work, t->work_from, t->n_work);
     struct hold *const h = calloc(1, sizeof *h);
     if (!h) abort();
     times_init(&h->times, MAX_FORMS, t->n_work, t->n_wire, &h->arena);

@@ -89,22 +89,6 @@ void worker_free(struct worker *worker)
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------------------- */
 
-#define X(member) part.member = all->member + from;
-static struct work_rates work_part(const struct work_rates *all, int from)
-{
-    struct work_rates part = {.n = shorter(all->n - from, TILE_ROWS)};
-    WORK_COLUMNS(X)
-    return part;
-}
-
-static struct wire_rates wire_part(const struct wire_rates *all, int from)
-{
-    struct wire_rates part = {.n = shorter(all->n - from, TILE_ROWS)};
-    WIRE_COLUMNS(X)
-    return part;
-}
-#undef X
-
 /* Limits that depend on the store row tell the store rows apart: then each is a tile of its own. */
 static bool limits_tell_stores_apart(const struct study *study)
 {
@@ -168,11 +152,12 @@ static void run_machines(struct worker *worker, struct outcome *outcome, int64_t
         return;
     }
     for (int wire_from = 0; wire_from < sweep->wire.n; wire_from += TILE_ROWS) {
-        struct tile tile = {.lowered = lowered, .wire_from = wire_from, .wire = wire_part(&sweep->wire, wire_from)};
+        struct tile tile = {.lowered = lowered, .wire_from = wire_from};
+        tile.wire = wire_rates_part(&sweep->wire, wire_from, shorter(sweep->wire.n - wire_from, TILE_ROWS));
         evaluate_wire(&worker->times, demand, &tile.wire);
         for (int work_from = 0; work_from < sweep->work.n; work_from += TILE_ROWS) {
             tile.work_from = work_from;
-            tile.work = work_part(&sweep->work, work_from);
+            tile.work = work_rates_part(&sweep->work, work_from, shorter(sweep->work.n - work_from, TILE_ROWS));
             evaluate_work(&worker->times, demand, &tile.work);
             run_stores(worker, outcome, &tile, n_fitting, run);
         }
