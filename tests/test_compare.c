@@ -12,7 +12,7 @@
 
 #include "cosweep/run.h"
 
-/* ---- hypervolume ------------------------------------------------------------------------------------------------------- */
+/* ---- hypervolume ------------------------------------------------------------------------------------------------- */
 
 enum { SIDE = 6, MOST_POINTS = 12 };
 static uint64_t random_state = 7;
@@ -75,7 +75,7 @@ static void hypervolume_of_one_point_is_its_box(void **state)
     assert_true(hypervolume(point, 0, 4, reference) == 0.0);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static struct result_row row(int64_t tp, double hbm, double latency_s, double throughput)
 {

@@ -43,7 +43,7 @@ static double step_of(const struct demand *demand, const struct hardware *hardwa
     return explanation.step_s;
 }
 
-/* ---- rooflines ----------------------------------------------------------------------------------------------------- */
+/* ---- rooflines --------------------------------------------------------------------------------------------------- */
 
 /* Three layers of a GEMM stage and an attention stage. */
 static struct demand two_stages(void)
@@ -130,7 +130,7 @@ static void memory_fits_or_not(void **state)
     assert_false(evaluate_fits(&d, &store, 0));
 }
 
-/* ---- collectives --------------------------------------------------------------------------------------------------- */
+/* ---- collectives ------------------------------------------------------------------------------------------------- */
 
 /* Hand-computed coefficients of n nodes `spacing` apart of a level with `nodes` (MODEL section 4). */
 static const struct {

@@ -16,7 +16,7 @@
 
 enum { PLANS_PER_CASE = 20, MAX_TERMS = 512, MIN_CANDIDATES = 800 };
 
-/* ---- candidates ------------------------------------------------------------------------------------------------------- */
+/* ---- candidates -------------------------------------------------------------------------------------------------- */
 
 static uint64_t state = 1;
 
@@ -57,7 +57,7 @@ static void vary(struct candidate *candidate)
     hardware->gemm_tile_reduction = (double)(1 + draw(2) * 63);
 }
 
-/* ---- what was used ---------------------------------------------------------------------------------------------------- */
+/* ---- what was used ----------------------------------------------------------------------------------------------- */
 
 static const void *used[MAX_TERMS];
 static int n_used;
@@ -77,7 +77,7 @@ static void use(const void *term)
     used[n_used++] = term;
 }
 
-/* ---- checks ----------------------------------------------------------------------------------------------------------- */
+/* ---- checks ------------------------------------------------------------------------------------------------------ */
 
 static void assert_near(double formula, double expected, const char *what, const char *text)
 {
@@ -238,7 +238,7 @@ static void test_formulas_are_the_demand(void **unused)
     check_coverage();
 }
 
-/* ---- the evaluator ---------------------------------------------------------------------------------------------------- */
+/* ---- the evaluator ----------------------------------------------------------------------------------------------- */
 
 static void test_expressions(void **unused)
 {

@@ -11,7 +11,7 @@
 #include "cosweep/evaluate.h"
 #include "cosweep/lower.h"
 
-/* ---- one model on one machine -------------------------------------------------------------------------------------- */
+/* ---- one model on one machine ------------------------------------------------------------------------------------ */
 
 /* Everything in bf16. */
 static struct scenario work(const char *model, enum phase phase, int64_t new_tokens, int64_t past_tokens)
@@ -91,7 +91,7 @@ static double kv_bytes_per_token(const char *model, const struct plan *plan)
     return demand_of(&scenario, plan)->kv_bytes / 8192.0;
 }
 
-/* ---- the cache ----------------------------------------------------------------------------------------------------- */
+/* ---- the cache --------------------------------------------------------------------------------------------------- */
 
 static void gqa_caches_kv_heads_only(void **state)
 {
@@ -139,7 +139,7 @@ static void windows_bound_the_cache_and_its_reads(void **state)
     assert_number(row_of(demand, STAGE_ATTENTION, 128, true)->flop, 2.0 * 64 * (64 + 64) * 128);
 }
 
-/* ---- attention and LM head ----------------------------------------------------------------------------------------- */
+/* ---- attention and LM head --------------------------------------------------------------------------------------- */
 
 /* 1,000 new tokens after 9,000 cached: every new one sees all cached, and half of the new ones on average. */
 static void causality_does_not_halve_the_prefix(void **state)
@@ -175,7 +175,7 @@ static void a_tied_lm_head_is_multiplied(void **state)
     assert_true(fabs(demand->weight_bytes / (2.0 * 1235814400) - 1.0) < 1e-5); /* its published parameters */
 }
 
-/* ---- experts ------------------------------------------------------------------------------------------------------- */
+/* ---- experts ----------------------------------------------------------------------------------------------------- */
 
 /* Routed experts whose gate and up matrices DeepSeek V3 reads for `batch` tokens. */
 static double experts_read(int64_t batch)
@@ -235,7 +235,7 @@ static void experts_are_divided_over_replicas(void **state)
     assert_number(narrow - wide, 58 * 248 * expert + 58 * shared * 31 / 32 + 3 * dense * 31 / 32);
 }
 
-/* ---- data sheets --------------------------------------------------------------------------------------------------- */
+/* ---- data sheets ------------------------------------------------------------------------------------------------- */
 
 static void capacities_are_in_gb_not_gib(void **state)
 {
@@ -267,7 +267,7 @@ static void peaks_are_dense(void **state)
     assert_true(machine("a100-80").flops == 312e12);
 }
 
-/* ---- parallelism --------------------------------------------------------------------------------------------------- */
+/* ---- parallelism ------------------------------------------------------------------------------------------------- */
 
 /* A message goes round half a ring, and an all-reduce twice. */
 static void latency_grows_with_the_ring(void **state)

@@ -48,7 +48,7 @@ static bool is_candidate(const struct point *p, int n_objectives)
     return true;
 }
 
-/* ---- brute force --------------------------------------------------------------------------------------------------- */
+/* ---- brute force ------------------------------------------------------------------------------------------------- */
 
 /* For each point: whether any other is no worse everywhere and better somewhere; how many are equal; the lowest id. */
 static int64_t filter_naively(struct point *out, const struct point *point, int64_t n, int n_objectives)
@@ -91,7 +91,7 @@ static void assert_archive_is(struct pareto *pareto, const struct point *expecte
     }
 }
 
-/* ---- streams with ties --------------------------------------------------------------------------------------------- */
+/* ---- streams with ties ------------------------------------------------------------------------------------------- */
 
 enum { MOST_POINTS = 200 };
 
@@ -200,7 +200,7 @@ static void empty_sets_are_empty(void **state)
     pareto_free(&other);
 }
 
-/* ---- many points --------------------------------------------------------------------------------------------------- */
+/* ---- many points ------------------------------------------------------------------------------------------------- */
 
 enum { MANY = 1000000, BLOCK = 1000 };
 

@@ -9,7 +9,7 @@
 
 #include "cosweep/plan.h"
 
-/* ---- pinning (MODEL section 1) ------------------------------------------------------------------------------------- */
+/* ---- pinning (MODEL section 1) ----------------------------------------------------------------------------------- */
 
 enum kind { DENSE, MLA, MOE };
 
@@ -98,7 +98,7 @@ static void knobs_that_cannot_matter_are_pinned(void **state)
     }
 }
 
-/* ---- validity (MODEL section 2) ------------------------------------------------------------------------------------ */
+/* ---- validity (MODEL section 2) ---------------------------------------------------------------------------------- */
 
 static enum reason check(struct plan plan, const struct scenario *s)
 {

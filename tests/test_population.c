@@ -134,7 +134,7 @@ static void assert_sample_is_of(const struct result_sample *sample, const struct
     }
 }
 
-/* ---- full ---------------------------------------------------------------------------------------------------------- */
+/* ---- full -------------------------------------------------------------------------------------------------------- */
 
 /* Block after block: every feasible candidate in order of id. */
 static void assert_full_is(const struct full_source *full, const struct listing *listing)

@@ -25,7 +25,7 @@ static void assert_near(double got, double expected)
     if (!(fabs(got - expected) <= rounding * fabs(expected))) fail_msg("%.17g, not %.17g", got, expected);
 }
 
-/* ---- rates --------------------------------------------------------------------------------------------------------- */
+/* ---- rates ------------------------------------------------------------------------------------------------------- */
 
 /* Rates are doubled, times halved, by a knob's factor. */
 static const struct { enum hardware_knob knob; double factor; } better[] = {
@@ -115,7 +115,7 @@ static void efficiency_is_a_share(void **state)
     assert_true(highest > 0.95);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* Weights the latency model stores: all parameters but the last norm and MLA's own. */
 static double stored_parameters(const struct model *model)
@@ -196,7 +196,7 @@ static void more_tp_never_takes_more_memory(void **state)
     }
 }
 
-/* ---- wires --------------------------------------------------------------------------------------------------------- */
+/* ---- wires ------------------------------------------------------------------------------------------------------- */
 
 static void one_pe_talks_to_nobody(void **state)
 {
@@ -238,7 +238,7 @@ static void no_bytes_on_levels_that_nothing_spans(void **state)
     for (int l = 0; l < N_LEVELS; l++) assert_true(n_idle[l] > 100 && n_busy[l] > 100);
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 /* No pipeline stage is done before its layers are, once for each micro-batch; and a token visits all stages. */
 static void steps_are_no_shorter_than_their_parts(void **state)

@@ -12,7 +12,7 @@
 
 #include "run/sweep.h"
 
-/* ---- studies ------------------------------------------------------------------------------------------------------- */
+/* ---- studies ----------------------------------------------------------------------------------------------------- */
 
 #define SMALL_DENSE                                                                                                        \
     "{name: small, layers: 6, hidden: 512, heads: 8, kv_heads: 2, head_dim: 64, ffn: 1536, vocab: 1000, gated: true}"
@@ -109,7 +109,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* ---- brute force --------------------------------------------------------------------------------------------------- */
+/* ---- brute force ------------------------------------------------------------------------------------------------- */
 
 struct entry {
     struct plan plan; /* pinned */
@@ -233,7 +233,7 @@ static void brute_free(struct brute *brute)
     free(brute->point);
 }
 
-/* ---- comparison ---------------------------------------------------------------------------------------------------- */
+/* ---- comparison -------------------------------------------------------------------------------------------------- */
 
 static void assert_row_is_the_answer(const struct result_row *row, const struct study *study,
                                      const struct scenario *scenario)
@@ -345,7 +345,7 @@ static void check_study(const struct study *study, int n_reasons, int64_t fewest
     assert_true(n_rows >= fewest_rows);
 }
 
-/* ---- tests --------------------------------------------------------------------------------------------------------- */
+/* ---- tests ------------------------------------------------------------------------------------------------------- */
 
 struct study_case {
     const char *text; /* NULL: configs/smoke.yaml */

@@ -14,23 +14,23 @@
 #include "cosweep/hardware.h"
 
 /* Stages of a layer in the order of MODEL sections 5 to 7. X(code, name, engine, launches work, meaning) */
-#define STAGES(X)                                                                                                            \
-    X(ATTN_NORM, "attn_norm", GEMM, 1, "norm before attention")                                                              \
-    X(QKV_PROJ, "qkv_proj", GEMM, 1, "query, key and value projections")                                                     \
-    X(ROPE_KV_APPEND, "rope_kv_append", GEMM, 1, "rotary embedding, append to the KV cache")                                 \
-    X(ATTENTION, "attention", ATTENTION, 1, "fused scores, softmax and weighted sum")                                        \
-    X(CP_COMBINE, "cp_combine", GEMM, 0, "merge of partial outputs over context parallelism")                                \
-    X(O_PROJ, "o_proj", GEMM, 1, "output projection")                                                                        \
-    X(ATTN_ALLREDUCE, "attn_allreduce", GEMM, 0, "sum of the output projection over its ranks")                              \
-    X(FFN_NORM, "ffn_norm", GEMM, 1, "norm before the FFN")                                                                  \
-    X(ROUTER, "router", GEMM, 1, "scores of the experts")                                                                    \
-    X(DISPATCH, "dispatch", GEMM, 0, "tokens to the ranks of the FFN")                                                       \
-    X(GATE_UP, "gate_up", GEMM, 1, "gate and up projections")                                                                \
-    X(ACTIVATION, "activation", GEMM, 1, "nonlinearity")                                                                     \
-    X(DOWN, "down", GEMM, 1, "down projection")                                                                              \
-    X(COMBINE, "combine", GEMM, 0, "results of the FFN back to their tokens")                                                \
-    X(EMBED, "embed", GEMM, 1, "token embedding")                                                                            \
-    X(FINAL_NORM, "final_norm", GEMM, 1, "norm before the LM head")                                                          \
+#define STAGES(X)                                                                                                           \
+    X(ATTN_NORM, "attn_norm", GEMM, 1, "norm before attention")                                                             \
+    X(QKV_PROJ, "qkv_proj", GEMM, 1, "query, key and value projections")                                                    \
+    X(ROPE_KV_APPEND, "rope_kv_append", GEMM, 1, "rotary embedding, append to the KV cache")                                \
+    X(ATTENTION, "attention", ATTENTION, 1, "fused scores, softmax and weighted sum")                                       \
+    X(CP_COMBINE, "cp_combine", GEMM, 0, "merge of partial outputs over context parallelism")                               \
+    X(O_PROJ, "o_proj", GEMM, 1, "output projection")                                                                       \
+    X(ATTN_ALLREDUCE, "attn_allreduce", GEMM, 0, "sum of the output projection over its ranks")                             \
+    X(FFN_NORM, "ffn_norm", GEMM, 1, "norm before the FFN")                                                                 \
+    X(ROUTER, "router", GEMM, 1, "scores of the experts")                                                                   \
+    X(DISPATCH, "dispatch", GEMM, 0, "tokens to the ranks of the FFN")                                                      \
+    X(GATE_UP, "gate_up", GEMM, 1, "gate and up projections")                                                               \
+    X(ACTIVATION, "activation", GEMM, 1, "nonlinearity")                                                                    \
+    X(DOWN, "down", GEMM, 1, "down projection")                                                                             \
+    X(COMBINE, "combine", GEMM, 0, "results of the FFN back to their tokens")                                               \
+    X(EMBED, "embed", GEMM, 1, "token embedding")                                                                           \
+    X(FINAL_NORM, "final_norm", GEMM, 1, "norm before the LM head")                                                         \
     X(LM_HEAD, "lm_head", GEMM, 1, "logits")
 enum stage {
 #define X(code, ...) STAGE_##code,

@@ -8,25 +8,25 @@
 
 #include "cosweep/demand.h"
 
-/* ---- machines as columns -------------------------------------------------------------------------------------------- */
+/* ---- machines as columns ----------------------------------------------------------------------------------------- */
 
 /* Each column is a pointer to n doubles, 64-byte aligned.  X(member, meaning) */
-#define WORK_COLUMNS(X)                                                                                                      \
-    X(s_per_gemm_flop) X(s_per_vector_flop) X(s_per_hbm_byte)      /* 1/(Rg e_gemm), 1/(Rv e_gemm), 1/(BW e_hbm) */          \
-    X(s_per_attention_flop) X(s_per_attention_vector_flop) X(s_per_kv_byte) /* 1/(Ra e_attn), 1/(Rv e_attn), 1/(BW e_kv) */  \
-    X(kernel_s) X(attention_s) X(step_s)                                                                                     \
-    X(s_per_peak_flop) X(s_per_peak_byte)                          /* 1/Rg, 1/BW */                                          \
-    X(j_per_flop) X(j_per_hbm_byte) X(idle_w)                                                                                \
+#define WORK_COLUMNS(X)                                                                                                     \
+    X(s_per_gemm_flop) X(s_per_vector_flop) X(s_per_hbm_byte)      /* 1/(Rg e_gemm), 1/(Rv e_gemm), 1/(BW e_hbm) */         \
+    X(s_per_attention_flop) X(s_per_attention_vector_flop) X(s_per_kv_byte) /* 1/(Ra e_attn), 1/(Rv e_attn), 1/(BW e_kv) */ \
+    X(kernel_s) X(attention_s) X(step_s)                                                                                    \
+    X(s_per_peak_flop) X(s_per_peak_byte)                          /* 1/Rg, 1/BW */                                         \
+    X(j_per_flop) X(j_per_hbm_byte) X(idle_w)                                                                               \
     X(cost_per_pe)                                                 /* c_pe + c_flop TFLOP/s + c_bw TB/s */
-#define WIRE_COLUMNS(X)                                                                                                      \
-    X(pe_s_per_byte) X(d2d_s_per_byte) X(c2c_s_per_byte)           /* 1/(b_l e_link[l]) */                                   \
-    X(pe_hop_s) X(d2d_hop_s) X(c2c_hop_s)                                                                                    \
-    X(pe_collective_s) X(d2d_collective_s) X(c2c_collective_s)                                                               \
-    X(pe_j_per_byte) X(d2d_j_per_byte) X(c2c_j_per_byte)                                                                     \
-    X(pe_port_cost) X(d2d_port_cost) X(c2c_port_cost)              /* c_l GB/s, per port */                                  \
+#define WIRE_COLUMNS(X)                                                                                                     \
+    X(pe_s_per_byte) X(d2d_s_per_byte) X(c2c_s_per_byte)           /* 1/(b_l e_link[l]) */                                  \
+    X(pe_hop_s) X(d2d_hop_s) X(c2c_hop_s)                                                                                   \
+    X(pe_collective_s) X(d2d_collective_s) X(c2c_collective_s)                                                              \
+    X(pe_j_per_byte) X(d2d_j_per_byte) X(c2c_j_per_byte)                                                                    \
+    X(pe_port_cost) X(d2d_port_cost) X(c2c_port_cost)              /* c_l GB/s, per port */                                 \
     X(cube_cost) X(sip_cost)
-#define STORE_COLUMNS(X)                                                                                                     \
-    X(capacity_bytes) X(usable_bytes)                              /* usable: capacity (1 - reserve fraction) - reserve */   \
+#define STORE_COLUMNS(X)                                                                                                    \
+    X(capacity_bytes) X(usable_bytes)                              /* usable: capacity (1 - reserve fraction) - reserve */  \
     X(cost_per_pe)                                                 /* c_cap GB */
 #define X(member) double *member;
 struct work_rates { int n; WORK_COLUMNS(X) };
@@ -45,23 +45,23 @@ void store_rates_set(struct store_rates *store, int i, const struct hardware *ha
 struct work_rates work_rates_part(const struct work_rates *all, int from, int n);
 struct wire_rates wire_rates_part(const struct wire_rates *all, int from, int n);
 
-/* ---- metrics (MODEL section 9) -------------------------------------------------------------------------------------- */
+/* ---- metrics (MODEL section 9) ----------------------------------------------------------------------------------- */
 
 enum better { BETTER_LOW, BETTER_HIGH, BETTER_NEITHER };
 /* X(code, name, dimension, better, meaning) */
-#define METRICS(X)                                                                                                           \
-    X(LATENCY, "latency", SECONDS, LOW, "time to first token (prefill) or per output token")                                 \
-    X(THROUGHPUT, "throughput", TOKENS_PER_S, HIGH, "tokens per second of all replicas")                                     \
-    X(THROUGHPUT_PER_PE, "throughput_per_pe", TOKENS_PER_S, HIGH, "throughput over allocated PEs")                           \
-    X(INTERACTIVITY, "interactivity", PER_S, HIGH, "1 / latency")                                                            \
-    X(PES, "pes", COUNT, LOW, "allocated PEs")                                                                               \
-    X(CUBES, "cubes", COUNT, LOW, "allocated cubes")                                                                         \
-    X(SIPS, "sips", COUNT, LOW, "allocated SIPs")                                                                            \
-    X(HBM_UTILIZATION, "hbm_utilization", FRACTION, NEITHER, "memory of the fullest PE over its capacity")                   \
-    X(EFFICIENCY, "efficiency", FRACTION, HIGH, "share of the machine's roofline the job reaches")                           \
-    X(ENERGY_PER_TOKEN, "energy_per_token", JOULES_PER_TOKEN, LOW, "energy of a step over its tokens")                       \
-    X(POWER, "power", WATTS, LOW, "energy of a step over its time")                                                          \
-    X(COST, "cost", COST, LOW, "cost of the allocated machine")                                                              \
+#define METRICS(X)                                                                                                          \
+    X(LATENCY, "latency", SECONDS, LOW, "time to first token (prefill) or per output token")                                \
+    X(THROUGHPUT, "throughput", TOKENS_PER_S, HIGH, "tokens per second of all replicas")                                    \
+    X(THROUGHPUT_PER_PE, "throughput_per_pe", TOKENS_PER_S, HIGH, "throughput over allocated PEs")                          \
+    X(INTERACTIVITY, "interactivity", PER_S, HIGH, "1 / latency")                                                           \
+    X(PES, "pes", COUNT, LOW, "allocated PEs")                                                                              \
+    X(CUBES, "cubes", COUNT, LOW, "allocated cubes")                                                                        \
+    X(SIPS, "sips", COUNT, LOW, "allocated SIPs")                                                                           \
+    X(HBM_UTILIZATION, "hbm_utilization", FRACTION, NEITHER, "memory of the fullest PE over its capacity")                  \
+    X(EFFICIENCY, "efficiency", FRACTION, HIGH, "share of the machine's roofline the job reaches")                          \
+    X(ENERGY_PER_TOKEN, "energy_per_token", JOULES_PER_TOKEN, LOW, "energy of a step over its tokens")                      \
+    X(POWER, "power", WATTS, LOW, "energy of a step over its time")                                                         \
+    X(COST, "cost", COST, LOW, "cost of the allocated machine")                                                             \
     X(COST_PER_TOKEN, "cost_per_token", COST_PER_TOKEN, LOW, "cost times step time over tokens")
 enum metric {
 #define X(code, ...) METRIC_##code,
@@ -87,7 +87,7 @@ static inline bool metric_of_plan(enum metric metric)
     return metric == METRIC_PES || metric == METRIC_CUBES || metric == METRIC_SIPS;
 }
 
-/* ---- the sweep's loop ------------------------------------------------------------------------------------------------ */
+/* ---- the sweep's loop -------------------------------------------------------------------------------------------- */
 
 /* A demand's times on every row of the two tables.  Columns of n_work, n_wire doubles, reused from demand to demand. */
 struct times {
@@ -126,7 +126,7 @@ double evaluate_cost(const struct demand *demand, const struct work_rates *work,
 /* Whether the demand fits store row k (MODEL section 8). */
 bool evaluate_fits(const struct demand *demand, const struct store_rates *store, int k);
 
-/* ---- boxes of machines ------------------------------------------------------------------------------------------------- */
+/* ---- boxes of machines ------------------------------------------------------------------------------------------- */
 
 /* Lowest and highest value over some rows of a table. */
 struct extent { double low, high; };
@@ -148,10 +148,10 @@ struct store_extents bound_store_row(const struct store_rates *store, int k);
 double bound_metric(enum metric metric, const struct demand *demand, const struct work_extents *work,
                     const struct wire_extents *wire, const struct store_extents *store, struct extent step_s);
 
-/* ---- one candidate, explained ----------------------------------------------------------------------------------------- */
+/* ---- one candidate, explained ------------------------------------------------------------------------------------ */
 
-#define BOUNDS(X)                                                                                                            \
-    X(COMPUTE, "compute") X(VECTOR, "vector") X(MEMORY, "memory") X(PE_LINK, "pe_link") X(D2D_LINK, "d2d_link")              \
+#define BOUNDS(X)                                                                                                           \
+    X(COMPUTE, "compute") X(VECTOR, "vector") X(MEMORY, "memory") X(PE_LINK, "pe_link") X(D2D_LINK, "d2d_link")             \
     X(C2C_LINK, "c2c_link") X(LATENCY, "latency") X(OVERHEAD, "overhead")
 enum bound {
 #define X(code, name) BOUND_##code,

@@ -23,61 +23,61 @@ enum allocation { ALLOCATION_PE, ALLOCATION_CUBE, ALLOCATION_SIP };
 
 /* X(member, study-file path under `hardware`, group, dimension, low, high, code words, meaning)
  * The order is the order of the digits of a candidate's id within a group. */
-#define HARDWARE_KNOBS(X)                                                                                                    \
-    X(pes_per_cube, "pes_per_cube", STRUCTURE, COUNT, 1, 4096, "", "PEs in a cube")                                          \
-    X(cubes_per_sip, "cubes_per_sip", STRUCTURE, COUNT, 1, 4096, "", "cubes in a SIP")                                       \
-    X(allocation, "allocation", STRUCTURE, CODE, 0, 2, ALLOCATION_WORDS, "what is paid for: used PEs, whole cubes, SIPs")    \
-    X(pe_topology, "links.pe.topology", STRUCTURE, CODE, 0, 5, TOPOLOGY_WORDS, "topology of the PEs of a cube")              \
-    X(d2d_topology, "links.d2d.topology", STRUCTURE, CODE, 0, 5, TOPOLOGY_WORDS, "topology of the cubes of a SIP")           \
-    X(c2c_topology, "links.c2c.topology", STRUCTURE, CODE, 0, 5, TOPOLOGY_WORDS, "topology of the SIPs")                     \
-    X(gemm_tile_rows, "gemm_tile.0", STRUCTURE, COUNT, 1, 65536, "", "GEMM tile: rows")                                      \
-    X(gemm_tile_columns, "gemm_tile.1", STRUCTURE, COUNT, 1, 65536, "", "GEMM tile: output columns")                         \
-    X(gemm_tile_reduction, "gemm_tile.2", STRUCTURE, COUNT, 1, 65536, "", "GEMM tile: reduction")                            \
-    X(attention_query_tile, "attention_query_tile", STRUCTURE, COUNT, 1, 1e6, "", "query rows per pass over the KV cache")   \
-    X(gqa_reuse, "gqa_reuse", STRUCTURE, BOOL, 0, 1, "", "query heads of a group share one read of the KV cache")            \
-    X(flops, "pe.flops", WORK, FLOP_PER_S, 1e3, 1e24, "", "dense bf16 rate of a PE")                                         \
-    X(fp16_ratio, "pe.flops_ratio.fp16", WORK, NUMBER, 1e-3, 1e3, "", "fp16 rate over bf16 rate")                            \
-    X(fp8_ratio, "pe.flops_ratio.fp8", WORK, NUMBER, 1e-3, 1e3, "", "fp8 rate over bf16 rate")                               \
-    X(int8_ratio, "pe.flops_ratio.int8", WORK, NUMBER, 1e-3, 1e3, "", "int8 rate over bf16 rate")                            \
-    X(fp4_ratio, "pe.flops_ratio.fp4", WORK, NUMBER, 1e-3, 1e3, "", "fp4 rate over bf16 rate")                               \
-    X(vector_flops, "pe.vector_flops", WORK, FLOP_PER_S, 1e3, 1e24, "", "vector rate of a PE")                               \
-    X(hbm_bandwidth, "pe.hbm_bandwidth", WORK, BYTES_PER_S, 1e3, 1e18, "", "HBM bandwidth of a PE")                          \
-    X(gemm_efficiency, "efficiency.gemm", WORK, FRACTION, 1e-4, 1, "", "attainable share of the GEMM peak")                  \
-    X(attention_efficiency, "efficiency.attention", WORK, FRACTION, 1e-4, 1, "", "attainable share of peak in attention")    \
-    X(hbm_efficiency, "efficiency.hbm", WORK, FRACTION, 1e-4, 1, "", "attainable share of HBM bandwidth")                    \
-    X(kv_efficiency, "efficiency.kv", WORK, FRACTION, 1e-4, 1, "", "attainable share of HBM bandwidth in attention")         \
-    X(kernel_overhead, "overhead.kernel", WORK, SECONDS, 0, 10, "", "fixed time of a launched stage")                        \
-    X(attention_overhead, "overhead.attention", WORK, SECONDS, 0, 10, "", "fixed time of an attention stage")                \
-    X(step_overhead, "overhead.step", WORK, SECONDS, 0, 10, "", "fixed time of a forward pass")                              \
-    X(flop_energy, "energy.flop", WORK, JOULES, 0, 1, "", "energy per FLOP")                                                 \
-    X(hbm_byte_energy, "energy.hbm_byte", WORK, JOULES, 0, 1, "", "energy per HBM byte")                                     \
-    X(idle_power, "energy.idle", WORK, WATTS, 0, 1e6, "", "power of an allocated PE that does nothing")                      \
-    X(pe_cost, "cost.pe", WORK, COST, 0, 1e9, "", "cost of a PE without its rates")                                          \
-    X(tflops_cost, "cost.tflops", WORK, COST, 0, 1e9, "", "cost per bf16 TFLOP/s")                                           \
-    X(tb_per_s_cost, "cost.tb_per_s", WORK, COST, 0, 1e9, "", "cost per TB/s of HBM bandwidth")                              \
-    X(pe_bandwidth, "links.pe.bandwidth", WIRE, BYTES_PER_S, 1e3, 1e18, "", "PE link, per direction")                        \
-    X(pe_latency, "links.pe.latency", WIRE, SECONDS, 0, 10, "", "PE link, per hop")                                          \
-    X(d2d_bandwidth, "links.d2d.bandwidth", WIRE, BYTES_PER_S, 1e3, 1e18, "", "D2D link, per direction")                     \
-    X(d2d_latency, "links.d2d.latency", WIRE, SECONDS, 0, 10, "", "D2D link, per hop")                                       \
-    X(c2c_bandwidth, "links.c2c.bandwidth", WIRE, BYTES_PER_S, 1e3, 1e18, "", "C2C link, per direction")                     \
-    X(c2c_latency, "links.c2c.latency", WIRE, SECONDS, 0, 10, "", "C2C link, per hop")                                       \
-    X(pe_link_efficiency, "efficiency.pe_link", WIRE, FRACTION, 1e-4, 1, "", "attainable share of PE link bandwidth")        \
-    X(d2d_link_efficiency, "efficiency.d2d_link", WIRE, FRACTION, 1e-4, 1, "", "attainable share of D2D link bandwidth")     \
-    X(c2c_link_efficiency, "efficiency.c2c_link", WIRE, FRACTION, 1e-4, 1, "", "attainable share of C2C link bandwidth")     \
-    X(pe_collective_overhead, "overhead.pe_collective", WIRE, SECONDS, 0, 10, "", "fixed time of a collective in a cube")    \
-    X(d2d_collective_overhead, "overhead.d2d_collective", WIRE, SECONDS, 0, 10, "", "of one that spans cubes")               \
-    X(c2c_collective_overhead, "overhead.c2c_collective", WIRE, SECONDS, 0, 10, "", "of one that spans SIPs")                \
-    X(pe_link_byte_energy, "energy.pe_link_byte", WIRE, JOULES, 0, 1, "", "energy per byte on a PE link")                    \
-    X(d2d_link_byte_energy, "energy.d2d_link_byte", WIRE, JOULES, 0, 1, "", "energy per byte on a D2D link")                 \
-    X(c2c_link_byte_energy, "energy.c2c_link_byte", WIRE, JOULES, 0, 1, "", "energy per byte on a C2C link")                 \
-    X(pe_link_cost, "cost.pe_link", WIRE, COST, 0, 1e9, "", "cost per GB/s of a PE link port")                               \
-    X(cube_cost, "cost.cube", WIRE, COST, 0, 1e9, "", "cost of a cube without its links")                                    \
-    X(d2d_link_cost, "cost.d2d_link", WIRE, COST, 0, 1e9, "", "cost per GB/s of a D2D link port")                            \
-    X(sip_cost, "cost.sip", WIRE, COST, 0, 1e9, "", "cost of a SIP without its links")                                       \
-    X(c2c_link_cost, "cost.c2c_link", WIRE, COST, 0, 1e9, "", "cost per GB/s of a C2C link port")                            \
-    X(hbm_capacity, "pe.hbm_capacity", STORE, BYTES, 1, 1e18, "", "HBM capacity of a PE")                                    \
-    X(reserve_fraction, "reserve_fraction", STORE, FRACTION, 0, 0.99, "", "share of capacity kept free")                     \
-    X(reserve, "reserve", STORE, BYTES, 0, 1e15, "", "bytes of capacity kept free")                                          \
+#define HARDWARE_KNOBS(X)                                                                                                   \
+    X(pes_per_cube, "pes_per_cube", STRUCTURE, COUNT, 1, 4096, "", "PEs in a cube")                                         \
+    X(cubes_per_sip, "cubes_per_sip", STRUCTURE, COUNT, 1, 4096, "", "cubes in a SIP")                                      \
+    X(allocation, "allocation", STRUCTURE, CODE, 0, 2, ALLOCATION_WORDS, "what is paid for: used PEs, whole cubes, SIPs")   \
+    X(pe_topology, "links.pe.topology", STRUCTURE, CODE, 0, 5, TOPOLOGY_WORDS, "topology of the PEs of a cube")             \
+    X(d2d_topology, "links.d2d.topology", STRUCTURE, CODE, 0, 5, TOPOLOGY_WORDS, "topology of the cubes of a SIP")          \
+    X(c2c_topology, "links.c2c.topology", STRUCTURE, CODE, 0, 5, TOPOLOGY_WORDS, "topology of the SIPs")                    \
+    X(gemm_tile_rows, "gemm_tile.0", STRUCTURE, COUNT, 1, 65536, "", "GEMM tile: rows")                                     \
+    X(gemm_tile_columns, "gemm_tile.1", STRUCTURE, COUNT, 1, 65536, "", "GEMM tile: output columns")                        \
+    X(gemm_tile_reduction, "gemm_tile.2", STRUCTURE, COUNT, 1, 65536, "", "GEMM tile: reduction")                           \
+    X(attention_query_tile, "attention_query_tile", STRUCTURE, COUNT, 1, 1e6, "", "query rows per pass over the KV cache")  \
+    X(gqa_reuse, "gqa_reuse", STRUCTURE, BOOL, 0, 1, "", "query heads of a group share one read of the KV cache")           \
+    X(flops, "pe.flops", WORK, FLOP_PER_S, 1e3, 1e24, "", "dense bf16 rate of a PE")                                        \
+    X(fp16_ratio, "pe.flops_ratio.fp16", WORK, NUMBER, 1e-3, 1e3, "", "fp16 rate over bf16 rate")                           \
+    X(fp8_ratio, "pe.flops_ratio.fp8", WORK, NUMBER, 1e-3, 1e3, "", "fp8 rate over bf16 rate")                              \
+    X(int8_ratio, "pe.flops_ratio.int8", WORK, NUMBER, 1e-3, 1e3, "", "int8 rate over bf16 rate")                           \
+    X(fp4_ratio, "pe.flops_ratio.fp4", WORK, NUMBER, 1e-3, 1e3, "", "fp4 rate over bf16 rate")                              \
+    X(vector_flops, "pe.vector_flops", WORK, FLOP_PER_S, 1e3, 1e24, "", "vector rate of a PE")                              \
+    X(hbm_bandwidth, "pe.hbm_bandwidth", WORK, BYTES_PER_S, 1e3, 1e18, "", "HBM bandwidth of a PE")                         \
+    X(gemm_efficiency, "efficiency.gemm", WORK, FRACTION, 1e-4, 1, "", "attainable share of the GEMM peak")                 \
+    X(attention_efficiency, "efficiency.attention", WORK, FRACTION, 1e-4, 1, "", "attainable share of peak in attention")   \
+    X(hbm_efficiency, "efficiency.hbm", WORK, FRACTION, 1e-4, 1, "", "attainable share of HBM bandwidth")                   \
+    X(kv_efficiency, "efficiency.kv", WORK, FRACTION, 1e-4, 1, "", "attainable share of HBM bandwidth in attention")        \
+    X(kernel_overhead, "overhead.kernel", WORK, SECONDS, 0, 10, "", "fixed time of a launched stage")                       \
+    X(attention_overhead, "overhead.attention", WORK, SECONDS, 0, 10, "", "fixed time of an attention stage")               \
+    X(step_overhead, "overhead.step", WORK, SECONDS, 0, 10, "", "fixed time of a forward pass")                             \
+    X(flop_energy, "energy.flop", WORK, JOULES, 0, 1, "", "energy per FLOP")                                                \
+    X(hbm_byte_energy, "energy.hbm_byte", WORK, JOULES, 0, 1, "", "energy per HBM byte")                                    \
+    X(idle_power, "energy.idle", WORK, WATTS, 0, 1e6, "", "power of an allocated PE that does nothing")                     \
+    X(pe_cost, "cost.pe", WORK, COST, 0, 1e9, "", "cost of a PE without its rates")                                         \
+    X(tflops_cost, "cost.tflops", WORK, COST, 0, 1e9, "", "cost per bf16 TFLOP/s")                                          \
+    X(tb_per_s_cost, "cost.tb_per_s", WORK, COST, 0, 1e9, "", "cost per TB/s of HBM bandwidth")                             \
+    X(pe_bandwidth, "links.pe.bandwidth", WIRE, BYTES_PER_S, 1e3, 1e18, "", "PE link, per direction")                       \
+    X(pe_latency, "links.pe.latency", WIRE, SECONDS, 0, 10, "", "PE link, per hop")                                         \
+    X(d2d_bandwidth, "links.d2d.bandwidth", WIRE, BYTES_PER_S, 1e3, 1e18, "", "D2D link, per direction")                    \
+    X(d2d_latency, "links.d2d.latency", WIRE, SECONDS, 0, 10, "", "D2D link, per hop")                                      \
+    X(c2c_bandwidth, "links.c2c.bandwidth", WIRE, BYTES_PER_S, 1e3, 1e18, "", "C2C link, per direction")                    \
+    X(c2c_latency, "links.c2c.latency", WIRE, SECONDS, 0, 10, "", "C2C link, per hop")                                      \
+    X(pe_link_efficiency, "efficiency.pe_link", WIRE, FRACTION, 1e-4, 1, "", "attainable share of PE link bandwidth")       \
+    X(d2d_link_efficiency, "efficiency.d2d_link", WIRE, FRACTION, 1e-4, 1, "", "attainable share of D2D link bandwidth")    \
+    X(c2c_link_efficiency, "efficiency.c2c_link", WIRE, FRACTION, 1e-4, 1, "", "attainable share of C2C link bandwidth")    \
+    X(pe_collective_overhead, "overhead.pe_collective", WIRE, SECONDS, 0, 10, "", "fixed time of a collective in a cube")   \
+    X(d2d_collective_overhead, "overhead.d2d_collective", WIRE, SECONDS, 0, 10, "", "of one that spans cubes")              \
+    X(c2c_collective_overhead, "overhead.c2c_collective", WIRE, SECONDS, 0, 10, "", "of one that spans SIPs")               \
+    X(pe_link_byte_energy, "energy.pe_link_byte", WIRE, JOULES, 0, 1, "", "energy per byte on a PE link")                   \
+    X(d2d_link_byte_energy, "energy.d2d_link_byte", WIRE, JOULES, 0, 1, "", "energy per byte on a D2D link")                \
+    X(c2c_link_byte_energy, "energy.c2c_link_byte", WIRE, JOULES, 0, 1, "", "energy per byte on a C2C link")                \
+    X(pe_link_cost, "cost.pe_link", WIRE, COST, 0, 1e9, "", "cost per GB/s of a PE link port")                              \
+    X(cube_cost, "cost.cube", WIRE, COST, 0, 1e9, "", "cost of a cube without its links")                                   \
+    X(d2d_link_cost, "cost.d2d_link", WIRE, COST, 0, 1e9, "", "cost per GB/s of a D2D link port")                           \
+    X(sip_cost, "cost.sip", WIRE, COST, 0, 1e9, "", "cost of a SIP without its links")                                      \
+    X(c2c_link_cost, "cost.c2c_link", WIRE, COST, 0, 1e9, "", "cost per GB/s of a C2C link port")                           \
+    X(hbm_capacity, "pe.hbm_capacity", STORE, BYTES, 1, 1e18, "", "HBM capacity of a PE")                                   \
+    X(reserve_fraction, "reserve_fraction", STORE, FRACTION, 0, 0.99, "", "share of capacity kept free")                    \
+    X(reserve, "reserve", STORE, BYTES, 0, 1e15, "", "bytes of capacity kept free")                                         \
     X(gb_cost, "cost.gb", STORE, COST, 0, 1e9, "", "cost per GB of HBM")
 
 /* A machine: member `x` is the value of knob HW_x in base units; codes and booleans are whole numbers. */

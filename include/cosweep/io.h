@@ -5,7 +5,7 @@
 #include "cosweep/evaluate.h"
 #include "cosweep/reduce.h"
 
-/* ---- text in --------------------------------------------------------------------------------------------------------------- */
+/* ---- text in ----------------------------------------------------------------------------------------------------- */
 
 /* Read a YAML (or JSON, its subset) file or text into a tree.  Errors name file and line.  Refused: aliases, anchors, tags, several
  * documents, duplicate keys, nesting beyond 32, files beyond 64 MB, bytes that are no UTF-8.  NULL on error. */
@@ -13,7 +13,7 @@ struct node *tree_read(const char *path, struct arena *arena, struct errors *err
 struct node *tree_parse(const char *text, size_t n, const char *name, int first_line, struct arena *arena,
                         struct errors *errors);
 
-/* ---- study ----------------------------------------------------------------------------------------------------------------- */
+/* ---- study ------------------------------------------------------------------------------------------------------- */
 
 enum search { SEARCH_EXHAUSTIVE, SEARCH_PRUNED };
 
@@ -89,7 +89,7 @@ int candidate_read(struct candidate *candidate, const struct node *tree, const c
 int plan_override(struct plan *plan, const char *list, struct errors *errors);
 int hardware_override(struct hardware *hardware, const char *list, struct errors *errors);
 
-/* ---- result ---------------------------------------------------------------------------------------------------------------- */
+/* ---- result ------------------------------------------------------------------------------------------------------ */
 
 /* One Pareto row with all that is stored of it. */
 struct result_row {

@@ -28,7 +28,7 @@ enum collective_kind { ALL_GATHER, REDUCE_SCATTER, ALL_REDUCE, ALL_TO_ALL };
 struct collective lower_collective(enum collective_kind kind, const struct group *group, double bytes,
                                    const struct fabric *fabric, int64_t sips, double wire_bytes[N_LEVELS]);
 
-/* ---- tensors: what the PEs keep, how it is cut, and how much of it is there more than once (MODEL section 8) ----------- */
+/* ---- tensors: what the PEs keep, how it is cut, and how much of it is there more than once (MODEL section 8) ----- */
 
 /* X(code, name, meaning) */
 #define TENSORS(X)                                                                                                          \
@@ -132,7 +132,7 @@ struct waste {
 };
 void lower_waste(struct waste *waste, const struct tensors *tensors);
 
-/* ---- symbols and formulas: MODEL.md's letters with their values, and its equations as texts over them ----------------- */
+/* ---- symbols and formulas: MODEL.md's letters with their values, and its equations as texts over them ------------ */
 
 /* Every letter of MODEL.md.  X(name, of, dimension, section, meaning) */
 #define SYMBOLS(X)                                                                                                          \

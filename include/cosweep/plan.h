@@ -13,19 +13,19 @@ enum ffn_scope { FFN_TP, FFN_TP_CP, FFN_TP_CP_DP };
 enum moe_exchange { MOE_ALLGATHER, MOE_ALLTOALL };
 
 /* X(member, study-file key under `plan`, dimension, low, high, code words, meaning); the order is that of an id's digits. */
-#define PLAN_KNOBS(X)                                                                                                        \
-    X(tp, "tp", COUNT, 1, 65536, "", "tensor parallelism")                                                                   \
-    X(cp, "cp", COUNT, 1, 4194304, "", "context parallelism")                                                                \
-    X(pp, "pp", COUNT, 1, 1024, "", "pipeline parallelism")                                                                  \
-    X(dp, "dp", COUNT, 1, 65536, "", "data parallelism")                                                                     \
-    X(ep, "ep", COUNT, 1, 65536, "", "expert parallelism")                                                                   \
-    X(batch, "batch", COUNT, 1, 1000000, "", "sequences per DP replica")                                                     \
-    X(tp_placement, "tp_placement", CODE, 0, 1, "pe|cube", "whether TP ranks are PEs of a cube or cubes")                    \
-    X(cp_placement, "cp_placement", CODE, 0, 1, "pe|cube", "whether CP ranks are PEs of a cube or cubes")                    \
-    X(ring, "ring", CODE, 0, 1, "kv|q", "what the prefill ring passes on")                                                   \
-    X(kv_mode, "kv_mode", CODE, 0, 2, "replicate|split_dim|split_seq", "KV cache when TP exceeds the KV heads")              \
-    X(attention_scope, "attention_scope", CODE, 0, 1, "tp|tp_cp", "ranks that shard the Q and output projections")           \
-    X(ffn_scope, "ffn_scope", CODE, 0, 2, "tp|tp_cp|tp_cp_dp", "ranks that shard the FFN")                                   \
+#define PLAN_KNOBS(X)                                                                                                       \
+    X(tp, "tp", COUNT, 1, 65536, "", "tensor parallelism")                                                                  \
+    X(cp, "cp", COUNT, 1, 4194304, "", "context parallelism")                                                               \
+    X(pp, "pp", COUNT, 1, 1024, "", "pipeline parallelism")                                                                 \
+    X(dp, "dp", COUNT, 1, 65536, "", "data parallelism")                                                                    \
+    X(ep, "ep", COUNT, 1, 65536, "", "expert parallelism")                                                                  \
+    X(batch, "batch", COUNT, 1, 1000000, "", "sequences per DP replica")                                                    \
+    X(tp_placement, "tp_placement", CODE, 0, 1, "pe|cube", "whether TP ranks are PEs of a cube or cubes")                   \
+    X(cp_placement, "cp_placement", CODE, 0, 1, "pe|cube", "whether CP ranks are PEs of a cube or cubes")                   \
+    X(ring, "ring", CODE, 0, 1, "kv|q", "what the prefill ring passes on")                                                  \
+    X(kv_mode, "kv_mode", CODE, 0, 2, "replicate|split_dim|split_seq", "KV cache when TP exceeds the KV heads")             \
+    X(attention_scope, "attention_scope", CODE, 0, 1, "tp|tp_cp", "ranks that shard the Q and output projections")          \
+    X(ffn_scope, "ffn_scope", CODE, 0, 2, "tp|tp_cp|tp_cp_dp", "ranks that shard the FFN")                                  \
     X(moe_exchange, "moe_exchange", CODE, 0, 1, "allgather|alltoall", "how tokens reach their experts")
 
 struct plan {
@@ -72,7 +72,7 @@ extern const char *const reason_meaning[REASON_LIMIT];
 /* The first reason of MODEL section 2 before `memory` that holds, or REASON_NONE.  The plan must be pinned. */
 enum reason plan_check(const struct plan *plan, const struct scenario *scenario);
 
-/* ---- layout (MODEL section 3) --------------------------------------------------------------------------------------- */
+/* ---- layout (MODEL section 3) ------------------------------------------------------------------------------------ */
 
 enum axis { AXIS_TP, AXIS_CP, AXIS_PP, AXIS_DP, N_AXES };
 enum { AXES_TP = 1 << AXIS_TP, AXES_CP = 1 << AXIS_CP, AXES_PP = 1 << AXIS_PP, AXES_DP = 1 << AXIS_DP };

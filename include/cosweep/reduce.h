@@ -6,7 +6,7 @@
 
 enum { MAX_OBJECTIVES = 4 };
 
-/* ---- Pareto archive ------------------------------------------------------------------------------------------------------ */
+/* ---- Pareto archive ---------------------------------------------------------------------------------------------- */
 
 /* A point, all objectives minimised (a metric that is better high is negated), no NaN, no infinity, no -0. */
 struct point {
@@ -41,13 +41,13 @@ void pareto_copy(struct pareto *into, const struct pareto *from);
 /* Take in what still waits: only then are `point` and `n` the Pareto set. */
 void pareto_finish(struct pareto *pareto);
 
-/* ---- hypervolume ----------------------------------------------------------------------------------------------------------- */
+/* ---- hypervolume ------------------------------------------------------------------------------------------------- */
 
 /* What the points (minimised, any order, dominated ones welcome) cover of the space below `reference`; those not below it
  * in every objective count nothing.  Exact for 2 to 4 objectives; n log n steps, n*n log n for 4. */
 double hypervolume(double (*objective)[MAX_OBJECTIVES], int64_t n, int n_objectives, const double reference[]);
 
-/* ---- main effects (MODEL section 10) --------------------------------------------------------------------------------------- */
+/* ---- main effects (MODEL section 10) ----------------------------------------------------------------------------- */
 
 /* Sums are whole numbers of 2^-40, so that they depend on no order: they add exactly. */
 __extension__ typedef __int128 wide;
@@ -86,7 +86,7 @@ void strip_add(struct strip *varying, struct strip *other, int fixed, const doub
 /* A strip's row as a tally, each candidate counted `weight` times. */
 struct tally strip_tally(const struct strip *strip, int row, int64_t weight);
 
-/* ---- histograms ------------------------------------------------------------------------------------------------------------ */
+/* ---- histograms -------------------------------------------------------------------------------------------------- */
 
 /* Eight bins per factor of two, even in the bit pattern, from 2^-40 to 2^40; what is outside goes to the first or last. */
 enum { HISTOGRAM_BINS = 640 };
@@ -109,7 +109,7 @@ void histogram_add_runs(struct histogram *histogram, const struct runs *runs, bo
 /* Lower edge of a bin; bin HISTOGRAM_BINS is the upper edge of the last. */
 double histogram_edge(int bin);
 
-/* ---- sample ---------------------------------------------------------------------------------------------------------------- */
+/* ---- sample ------------------------------------------------------------------------------------------------------ */
 
 /* A uniform sample of what is added, without replacement: every candidate has a random number that depends on its id and the
  * space only; the lowest stay. */
@@ -136,7 +136,7 @@ void sample_keep(struct sample *sample, double order, candidate_id id);
 /* Order the draws by id. */
 void sample_finish(struct sample *sample);
 
-/* ---- everything one scenario keeps ------------------------------------------------------------------------------------------ */
+/* ---- everything one scenario keeps ------------------------------------------------------------------------------- */
 
 enum { MAX_LIMITS = 16, MAX_REASONS = REASON_LIMIT + MAX_LIMITS, MAX_HISTOGRAMS = 8 };
 
@@ -159,7 +159,7 @@ void outcome_init(struct outcome *outcome, const struct outcome_options *options
 void outcome_free(struct outcome *outcome);
 void outcome_merge(struct outcome *into, const struct outcome *from);
 
-/* ---- travel ---------------------------------------------------------------------------------------------------------------- */
+/* ---- travel ------------------------------------------------------------------------------------------------------ */
 
 /* Bytes that grow: how an outcome goes to another rank or into a file on the same type of machine.  Zero-initialise. */
 struct bytes { size_t n, capacity; char *data; /* owned */ };

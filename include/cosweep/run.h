@@ -4,7 +4,7 @@
 
 #include "cosweep/io.h"
 
-/* ---- ranks ----------------------------------------------------------------------------------------------------------------- */
+/* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
 /* Without a launcher there is one rank and MPI is not started.  All are collective but ranks_abort. */
 struct ranks { int rank, n; };
@@ -21,7 +21,7 @@ void *ranks_share(const void *data, size_t *bytes);
 /* The lowest rank for which `bad` is true, -1 if none.  Collective: the same on all. */
 int ranks_first(bool bad);
 
-/* ---- one candidate --------------------------------------------------------------------------------------------------------- */
+/* ---- one candidate ----------------------------------------------------------------------------------------------- */
 
 /* A candidate, pinned, checked, lowered and evaluated: the same numbers, bit for bit, as in a sweep. */
 struct answer {
@@ -36,7 +36,7 @@ void answer_candidate(struct answer *answer, const struct candidate *candidate, 
 /* "memory", "limit_latency", ... at most 47 chars, to `text`; returns it. */
 char *reason_text(char text[48], enum reason reason, const struct limit *limits);
 
-/* ---- what one change gives --------------------------------------------------------------------------------------------------- */
+/* ---- what one change gives --------------------------------------------------------------------------------------- */
 
 /* One knob of a candidate's plan or machine with another value, or a limit of the study. */
 enum change_of { CHANGE_PLAN, CHANGE_HARDWARE, CHANGE_LIMIT };
@@ -73,7 +73,7 @@ int relaxations_find(struct relaxation out[MAX_RELAXATIONS], const struct candid
 /* Of a scenario of a study without feasible candidates: from those of a sample of its space that are nearest to it. */
 int relaxations_of_study(struct relaxation out[MAX_RELAXATIONS], const struct study *study, int scenario);
 
-/* ---- two results -------------------------------------------------------------------------------------------------------------- */
+/* ---- two results ------------------------------------------------------------------------------------------------- */
 
 /* Rows of two Pareto sets with the same plan on the same machine: ids do not count, nor do knobs of the machine that neither
  * study sweeps. */
@@ -98,7 +98,7 @@ void results_compare(struct difference *out, struct told before, int scenario_be
                      const double *reference, struct arena *arena);
 bool row_moved(const struct result_row *before, const struct result_row *after);
 
-/* ---- the sweep -------------------------------------------------------------------------------------------------------------- */
+/* ---- the sweep --------------------------------------------------------------------------------------------------- */
 
 enum progress { PROGRESS_AUTO, PROGRESS_BAR, PROGRESS_LOG, PROGRESS_NONE };
 struct run_options {

@@ -57,7 +57,7 @@ bool walk_is_distinct(struct walk *walk);
 bool space_distinct(const struct space *space, const struct scenario *scenario, int64_t lowered, struct plan *plan,
                     struct hardware *hardware);
 
-/* ---- work units --------------------------------------------------------------------------------------------------------- */
+/* ---- work units -------------------------------------------------------------------------------------------------- */
 
 /* Unit u of a scenario is lowered indices [from, to) with all machines.  Units depend on the space only. */
 struct units {

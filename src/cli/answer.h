@@ -21,7 +21,7 @@ void answer_print(FILE *to, const struct answer *answer, const struct limit *lim
 void answer_heading(FILE *to, const char *text);
 void answer_kind_text(char text[64], const struct demand *demand, const struct stage_row *row);
 
-/* ---- what the PEs keep, and where the ranks sit (sharding.c, ledger.c, placement.c); of complete answers ------------------- */
+/* ---- what the PEs keep, and where the ranks sit (sharding.c, ledger.c, placement.c); of complete answers --------- */
 
 void answer_tensors(struct tensors *tensors, const struct answer *answer);
 /* Every tensor as a rectangle with the lines it is cut along. */
@@ -33,7 +33,7 @@ void waste_write_json(struct json *json, const struct answer *answer);
 void placement_write_json(struct json *json, const struct answer *answer);
 void ring_write_json(struct json *json, const struct answer *answer);
 
-/* ---- what to change (hints.c) --------------------------------------------------------------------------------------------- */
+/* ---- what to change (hints.c) ------------------------------------------------------------------------------------ */
 
 void hints_print(FILE *to, const struct answer *answer, const struct study *study);
 void hints_write_json(struct json *json, const struct answer *answer, const struct study *study);
@@ -41,7 +41,7 @@ void hints_write_json(struct json *json, const struct answer *answer, const stru
 void relaxations_print(FILE *to, const struct answer *answer, const struct study *study);
 void relaxations_of_study_print(FILE *to, const struct study *study, int scenario);
 
-/* ---- which candidate -------------------------------------------------------------------------------------------------- */
+/* ---- which candidate --------------------------------------------------------------------------------------------- */
 
 /* One candidate as command lines name it: of a study, with knobs overridden, or of a row of a result. */
 struct choice {

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* ---- knobs, nested as in a study file ---------------------------------------------------------------------------------------- */
+/* ---- knobs, nested as in a study file ---------------------------------------------------------------------------- */
 
 struct knob_values {
     const struct knob *knob;
@@ -67,7 +67,7 @@ static void hardware_write(struct json *json, const struct hardware *hardware)
     json_close(json, '}');
 }
 
-/* ---- model and scenario --------------------------------------------------------------------------------------------------------- */
+/* ---- model and scenario ------------------------------------------------------------------------------------------ */
 
 struct fact { const char *key; int64_t value; };
 
@@ -129,7 +129,7 @@ static void scenario_write(struct json *json, const struct scenario *s)
     json_close(json, '}');
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
 
 /* `formulas` is NULL where they are not wanted. */
 static void stages_write(struct json *json, const struct answer *answer, const struct formulas *formulas)

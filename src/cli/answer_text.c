@@ -11,7 +11,7 @@ void answer_heading(FILE *to, const char *text)
     fprintf(to, "\n%s%s%s\n", colour ? "\033[1m" : "", text, colour ? "\033[0m" : "");
 }
 
-/* ---- what was asked ---------------------------------------------------------------------------------------------------------- */
+/* ---- what was asked ---------------------------------------------------------------------------------------------- */
 
 static void scenario_print(FILE *to, const struct scenario *s)
 {
@@ -57,7 +57,7 @@ static void machine_print(FILE *to, const struct hardware *h)
     fputc('\n', to);
 }
 
-/* ---- what it takes ------------------------------------------------------------------------------------------------------------- */
+/* ---- what it takes ----------------------------------------------------------------------------------------------- */
 
 static void set_number(struct table *table, int row, int column, double value, enum dimension dimension)
 {

@@ -27,7 +27,7 @@ static const struct option table[] = {
     {0},
 };
 
-/* ---- candidates ---------------------------------------------------------------------------------------------------------- */
+/* ---- candidates -------------------------------------------------------------------------------------------------- */
 
 struct contenders {
     int n;
@@ -135,7 +135,7 @@ static int compare_candidates(enum form form, struct arena *arena, struct errors
     return STATUS_DONE;
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------------------- */
+/* ---- results ----------------------------------------------------------------------------------------------------- */
 
 static int compare_results(enum form form, struct arena *arena, struct errors *errors)
 {
@@ -154,7 +154,7 @@ static int compare_results(enum form form, struct arena *arena, struct errors *e
     return results_print(&sides, form, stdout, errors);
 }
 
-/* ---- which of the two ------------------------------------------------------------------------------------------------------ */
+/* ---- which of the two -------------------------------------------------------------------------------------------- */
 
 static int options_check(bool results, struct errors *errors)
 {

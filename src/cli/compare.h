@@ -14,7 +14,7 @@ struct contender {
 };
 void contenders_print(struct contender *const contender[], int n, enum form form, FILE *to);
 
-/* ---- two results ---------------------------------------------------------------------------------------------------- */
+/* ---- two results ------------------------------------------------------------------------------------------------- */
 
 /* Gates of `--fail-on`.  X(code, name, meaning) */
 #define GATES(X)                                                                                                            \

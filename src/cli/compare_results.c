@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- measures -------------------------------------------------------------------------------------------------------------- */
+/* ---- measures ---------------------------------------------------------------------------------------------------- */
 
 /* What is told of every scenario: before, after. */
 struct measure {
@@ -52,7 +52,7 @@ static void measures_of(struct measures *q, const struct difference *d)
         add(q, "elasticity: ", bound_name[b], DIM_FRACTION, d->elasticity[b][0], d->elasticity[b][1]);
 }
 
-/* ---- for people ------------------------------------------------------------------------------------------------------------ */
+/* ---- for people -------------------------------------------------------------------------------------------------- */
 
 /* Of what knobs are worth only what changed is told. */
 static bool is_news(const struct measure *item)
@@ -206,7 +206,7 @@ static void rows_print(FILE *to, const struct sides *sides, const struct differe
         fprintf(to, "(the first %d of each; --json has all)\n", MOST_LISTED);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------------ */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static void pair_write(struct json *json, const struct row_pair *pair, enum fate fate)
 {
@@ -246,7 +246,7 @@ static void difference_write(struct json *json, const struct sides *sides, const
     json_close(json, '}');
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 static bool is_wanted(const struct sides *sides, const char *scenario)
 {

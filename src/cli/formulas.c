@@ -74,7 +74,7 @@ struct roofline formulas_roofline(const struct formulas *formulas, const struct 
     return roofline;
 }
 
-/* ---- exchanges -------------------------------------------------------------------------------------------------------- */
+/* ---- exchanges --------------------------------------------------------------------------------------------------- */
 
 const char *exchange_kind_name(const struct exchange *exchange)
 {

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- symbols ---------------------------------------------------------------------------------------------------------- */
+/* ---- symbols ----------------------------------------------------------------------------------------------------- */
 
 static bool differs(double a, double b)
 {
@@ -35,7 +35,7 @@ static void sizes_print(FILE *to, const struct formulas *formulas, int kind)
     table_free(&table);
 }
 
-/* ---- one stage -------------------------------------------------------------------------------------------------------- */
+/* ---- one stage --------------------------------------------------------------------------------------------------- */
 
 static void terms_print(FILE *to, const struct symbols *symbols, enum stage stage, enum quantity quantity)
 {
@@ -134,7 +134,7 @@ static void time_print(FILE *to, const struct formulas *formulas, const struct s
     fprintf(to, " = %s\n", unit_format(text, time->time_s, DIM_SECONDS));
 }
 
-/* ---- all stages ------------------------------------------------------------------------------------------------------- */
+/* ---- all stages -------------------------------------------------------------------------------------------------- */
 
 /* Whether the same equations hold in two rows of a stage; the first term and exchange tell the variants apart. */
 static bool equations_equal(const struct formulas *formulas, const struct stage_row *a, const struct stage_row *b)

@@ -51,7 +51,7 @@ int gates_read(struct sides *sides, const char *text, struct errors *errors)
     return errors->n > n_errors ? -1 : 0;
 }
 
-/* ---- holding a difference against them ------------------------------------------------------------------------------------ */
+/* ---- holding a difference against them --------------------------------------------------------------------------- */
 
 static void check_latency(const struct gate *gate, const struct difference *d, const char *path, struct errors *errors)
 {

@@ -17,7 +17,7 @@ static const struct option table[] = {
     {0},
 };
 
-/* ---- values ----------------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 /* A candidate that is refused for what its plan is has no sizes. */
 static int values_find(struct formulas *formulas, struct answer *answer, struct arena *arena, struct errors *errors)
@@ -35,7 +35,7 @@ static int values_find(struct formulas *formulas, struct answer *answer, struct 
     return 0;
 }
 
-/* ---- for people ------------------------------------------------------------------------------------------------------- */
+/* ---- for people -------------------------------------------------------------------------------------------------- */
 
 static void value_set(struct table *list, int row, int column, const struct symbols *symbols, enum symbol symbol)
 {
@@ -119,7 +119,7 @@ static void all_print(const struct formulas *formulas)
     }
 }
 
-/* ---- for programs ----------------------------------------------------------------------------------------------------- */
+/* ---- for programs ------------------------------------------------------------------------------------------------ */
 
 static void values_json(struct json *json, const struct formulas *formulas, enum symbol symbol)
 {
@@ -154,7 +154,7 @@ static void all_json(const struct formulas *formulas)
     putchar('\n');
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------------------ */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static bool chooses_candidate(const struct choice *choice)
 {

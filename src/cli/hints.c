@@ -112,7 +112,7 @@ void hints_write_json(struct json *json, const struct answer *answer, const stru
         relaxations_write(json, answer, study);
 }
 
-/* ---- relaxations ---------------------------------------------------------------------------------------------------------- */
+/* ---- relaxations ------------------------------------------------------------------------------------------------- */
 
 /* "hardware.pe.hbm_capacity x1.37: 4 GB -> 5.48 GB", and of which plan where there were many. */
 static void relaxation_print(FILE *to, const struct relaxation *found, const struct limit *limits, bool with_plan)

@@ -21,7 +21,7 @@ static int64_t ways(const struct tensor_side *side)
     return n;
 }
 
-/* ---- for people ----------------------------------------------------------------------------------------------------------- */
+/* ---- for people -------------------------------------------------------------------------------------------------- */
 
 enum { DRAWN_WIDTH = 32, DRAWN_HEIGHT = 4, MOST_DRAWN_COLUMNS = 16, MOST_DRAWN_ROWS = 4 };
 
@@ -105,7 +105,7 @@ void sharding_print(FILE *to, const struct answer *answer)
         tensor_print(to, &tensors.tensor[i]);
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static void side_write(struct json *json, const char *key, const struct tensor_side *side)
 {

@@ -42,7 +42,7 @@ INLINE double exposed_s(double chunk_s, double hop_s)
     return larger(chunk_s, hop_s) - chunk_s;
 }
 
-/* ---- section 9 ------------------------------------------------------------------------------------------------------------ */
+/* ---- section 9 --------------------------------------------------------------------------------------------------- */
 
 INLINE double wire_cost(const struct demand *d, double pe_port, double cube, double d2d_port, double sip, double c2c_port)
 {

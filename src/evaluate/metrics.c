@@ -29,7 +29,7 @@ double evaluate_cost(const struct demand *demand, const struct work_rates *work,
     return machine_cost(demand, work->cost_per_pe[i], wires, store->cost_per_pe[k]);
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 enum { CHUNK = 256 }; /* machines whose forms fit the first-level cache together */
 
@@ -81,7 +81,7 @@ double evaluate_pair(const struct demand *demand, const struct times *times, int
     return step_s;
 }
 
-/* ---- metrics ------------------------------------------------------------------------------------------------------------- */
+/* ---- metrics ----------------------------------------------------------------------------------------------------- */
 
 INLINE void fill(double *restrict out, int n, double value)
 {

@@ -39,7 +39,7 @@ INLINE void weigh_parts(double *restrict out, const double weight[N_PARTS], doub
     }
 }
 
-/* ---- work ---------------------------------------------------------------------------------------------------------------- */
+/* ---- work -------------------------------------------------------------------------------------------------------- */
 
 INLINE void add_row_work(double *restrict part, const struct stage_row *row, const struct work_rates *work)
 {
@@ -78,7 +78,7 @@ SIMD_CLONES void evaluate_work(struct times *times, const struct demand *demand,
         times->work_j[i] = demand->energy_flop * work->j_per_flop[i] + demand->energy_hbm_bytes * work->j_per_hbm_byte[i];
 }
 
-/* ---- wires --------------------------------------------------------------------------------------------------------------- */
+/* ---- wires ------------------------------------------------------------------------------------------------------- */
 
 /* One level's columns of the table. */
 struct level_rates { const double *hop_s, *s_per_byte, *collective_s; };

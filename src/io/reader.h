@@ -76,7 +76,7 @@ int scenario_read(const struct reader *reader, const struct node *node, const ch
 /* A model written out in the file. */
 int model_inline_read(const struct reader *reader, const struct node *node, const char *path, struct model *model);
 void model_inline_write(FILE *to, const struct model *model);
-/* ---- what a study asks to be kept (wanted.c) -------------------------------------------------------------------------- */
+/* ---- what a study asks to be kept (wanted.c) --------------------------------------------------------------------- */
 
 /* The metric a node names, or -1 after an error. */
 int reader_metric(const struct reader *reader, const struct node *node, const char *path);

@@ -75,7 +75,7 @@ static void get_elasticity(struct get *get, hid_t at, struct result_scenario *sc
     get_group_close(group);
 }
 
-/* ---- parallelism --------------------------------------------------------------------------------------------------- */
+/* ---- parallelism ------------------------------------------------------------------------------------------------- */
 
 static void put_curve(struct put *put, hid_t at, const struct knob *knob, const struct result_curve *curve, int64_t n_rows,
                       const char *reason_words)

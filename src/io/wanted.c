@@ -24,7 +24,7 @@ void wanted_default(struct study *study)
     study->sensitivity = (struct sensitivity){true, true, true, {256, 64, 32, 64, 256}};
 }
 
-/* ---- population --------------------------------------------------------------------------------------------------------- */
+/* ---- population -------------------------------------------------------------------------------------------------- */
 
 static void histograms_read(const struct reader *reader, const struct node *list, struct population *population)
 {
@@ -64,7 +64,7 @@ void population_read(const struct reader *reader, const struct node *node, struc
         reader_bool(reader, full, "population.full", &population->full);
 }
 
-/* ---- sensitivity -------------------------------------------------------------------------------------------------------- */
+/* ---- sensitivity ------------------------------------------------------------------------------------------------- */
 
 static void curves_read(const struct reader *reader, const struct node *node, int64_t curve[N_CURVES])
 {
@@ -102,7 +102,7 @@ void sensitivity_read(const struct reader *reader, const struct node *node, stru
         curves_read(reader, curves, sensitivity->curve);
 }
 
-/* ---- joint -------------------------------------------------------------------------------------------------------------- */
+/* ---- joint ------------------------------------------------------------------------------------------------------- */
 
 static void weights_read(const struct reader *reader, const struct node *node, struct study *study)
 {
@@ -168,7 +168,7 @@ void joint_read(const struct reader *reader, const struct node *node, struct stu
             joint->n_against++;
 }
 
-/* ---- back to text ------------------------------------------------------------------------------------------------------- */
+/* ---- back to text ------------------------------------------------------------------------------------------------ */
 
 void wanted_write(FILE *to, const struct study *study)
 {

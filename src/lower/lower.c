@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 struct stage_row *demand_add_row(struct demand *demand, enum stage stage, int part)
 {
@@ -58,7 +58,7 @@ void demand_add_collective_over(struct demand *demand, const struct shares *s, e
     demand_add_collective(demand, s, kind, &group, bytes, n_layers);
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------------------------------------- */
+/* ---- sizes ------------------------------------------------------------------------------------------------------- */
 
 /* Heads of the fullest rank, which keeps a query head beside its KV head, and what is cached (MODEL section 5). */
 static void share_heads(struct shares *s)
@@ -143,7 +143,7 @@ void lower_shares(struct shares *s, const struct lowering *lowering, const struc
     share_ffn(s);
 }
 
-/* ---- the whole model ------------------------------------------------------------------------------------------------------ */
+/* ---- the whole model --------------------------------------------------------------------------------------------- */
 
 static void lower_edges(struct demand *demand, const struct shares *s)
 {
@@ -175,7 +175,7 @@ static void lower_rows(struct demand *demand, const struct shares *s)
     lower_edges(demand, s);
 }
 
-/* ---- the step (MODEL section 7) -------------------------------------------------------------------------------------------- */
+/* ---- the step (MODEL section 7) ---------------------------------------------------------------------------------- */
 
 static bool form_covers(const double form[N_PARTS], const double other[N_PARTS])
 {
@@ -237,7 +237,7 @@ static void lower_pipeline(struct demand *demand, const struct shares *s, double
     demand->collective[demand->n_collectives++] = made;
 }
 
-/* ---- totals (MODEL section 9) ---------------------------------------------------------------------------------------------- */
+/* ---- totals (MODEL section 9) ------------------------------------------------------------------------------------ */
 
 static void lower_energy(struct demand *demand, const struct shares *s, const double hop_wire[N_LEVELS])
 {

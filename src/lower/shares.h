@@ -59,7 +59,7 @@ static inline int64_t windowed(int64_t rows, int64_t window)
     return window > 0 ? at_most(rows, window) : rows;
 }
 
-/* ---- a demand grows by rows, a row by work and collectives ------------------------------------------------------------ */
+/* ---- a demand grows by rows, a row by work and collectives ------------------------------------------------------- */
 
 struct stage_row *demand_add_row(struct demand *demand, enum stage stage, int part);
 /* `count` GEMMs of n x inner x columns (MODEL section 5): FLOP and HBM bytes; none if a dimension is zero. */
@@ -74,7 +74,7 @@ void demand_add_collective_over(struct demand *demand, const struct shares *shar
 /* A message of `bytes` to the neighbour along an axis. */
 struct hop lower_hop(const struct shares *shares, enum axis axis, double bytes);
 
-/* ---- what formulas share with the rows (symbols of MODEL sections 5 and 6) -------------------------------------------- */
+/* ---- what formulas share with the rows (symbols of MODEL sections 5 and 6) --------------------------------------- */
 
 /* Rows of the KV cache that the fused kernel reads of a sequence. */
 struct cache_reads {
@@ -101,7 +101,7 @@ struct routing {
 };
 struct routing lower_routing(const struct shares *shares);
 
-/* ---- parts of a demand ------------------------------------------------------------------------------------------------ */
+/* ---- parts of a demand ------------------------------------------------------------------------------------------- */
 
 void lower_attention(struct demand *demand, const struct shares *shares, int kind); /* MODEL section 5 */
 void lower_ffn(struct demand *demand, const struct shares *shares, int kind);       /* MODEL section 6 */

@@ -124,7 +124,7 @@ static void ffn_symbols(double *v, const struct shares *s, bool moe)
     v[SYMBOL_Fs_] = r.shared_width;
 }
 
-/* ---- which form of the equations -------------------------------------------------------------------------------------- */
+/* ---- which form of the equations --------------------------------------------------------------------------------- */
 
 static void attention_traits(bool *is, const struct shares *s, int64_t window)
 {

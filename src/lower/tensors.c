@@ -32,7 +32,7 @@ double tensor_share_bytes(const struct tensor *tensor)
     return tensor->stack.share * tensor->rows.share * tensor->columns.share * tensor->element_bytes;
 }
 
-/* ---- building blocks ---------------------------------------------------------------------------------------------------- */
+/* ---- building blocks --------------------------------------------------------------------------------------------- */
 
 /* A group of tensors that the same layers have. */
 struct place {
@@ -121,7 +121,7 @@ static void cut_ffn(struct tensor *tensor, struct tensor_side *side, const struc
         tensor->copies[2] = 1.0;
 }
 
-/* ---- attention ---------------------------------------------------------------------------------------------------------- */
+/* ---- attention --------------------------------------------------------------------------------------------------- */
 
 static void add_output(const struct builder *b, struct place place, double value)
 {
@@ -189,7 +189,7 @@ static void add_cache(const struct builder *b, enum tensor_code code, struct pla
     cache->copies[0] /= (double)s->sequence_split; /* where these ranks cut the tokens they hold no copies */
 }
 
-/* ---- FFN ---------------------------------------------------------------------------------------------------------------- */
+/* ---- FFN --------------------------------------------------------------------------------------------------------- */
 
 /* gate, where there is one, up and down: [hidden x width], twice, and [width x hidden]. */
 static void add_matrices(const struct builder *b, enum tensor_code gate, struct place place, const char *what, double width,
@@ -241,7 +241,7 @@ static void add_experts(const struct builder *b, struct place place)
         add_matrices(b, TENSOR_SHARED_GATE, place, "width", (double)model->moe.shared_ffn, shape_shared);
 }
 
-/* ---- the whole model ---------------------------------------------------------------------------------------------------- */
+/* ---- the whole model --------------------------------------------------------------------------------------------- */
 
 /* The layers of the kinds in the mask. */
 static struct place layers_of(const struct builder *b, unsigned kinds)

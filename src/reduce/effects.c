@@ -11,7 +11,7 @@
 /* 2^40: |ln| up to 40 stays below the 2^51 of whole(), its square too, and 2048 of them below 2^63. */
 static const double units_per_one = 1099511627776.0;
 
-/* ---- ln ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- ln ---------------------------------------------------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) int64_t bits_of(double x)
 {
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) double ln(double x)
     return e * 0.6931471805599453 + 2.0 * s * series;
 }
 
-/* ---- strips ------------------------------------------------------------------------------------------------------------------ */
+/* ---- strips ------------------------------------------------------------------------------------------------------ */
 
 void strip_init(struct strip *strip, int n, struct arena *arena)
 {
@@ -114,7 +114,7 @@ struct tally strip_tally(const struct strip *strip, int row, int64_t weight)
                           (wide)strip->sum_squared_ln[row] * weight};
 }
 
-/* ---- tallies ----------------------------------------------------------------------------------------------------------------- */
+/* ---- tallies ----------------------------------------------------------------------------------------------------- */
 
 void tally_merge(struct tally *into, const struct tally *from)
 {

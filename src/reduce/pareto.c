@@ -56,7 +56,7 @@ void pareto_free(struct pareto *pareto)
     *pareto = (struct pareto){0};
 }
 
-/* ---- order ------------------------------------------------------------------------------------------------------------------ */
+/* ---- order ------------------------------------------------------------------------------------------------------- */
 
 static int compare_objectives(const struct point *a, const struct point *b)
 {
@@ -72,7 +72,7 @@ static int compare_points(const void *a, const void *b)
     return compare_objectives(a, b);
 }
 
-/* ---- search in the archive ---------------------------------------------------------------------------------------------------- */
+/* ---- search in the archive --------------------------------------------------------------------------------------- */
 
 /* The number of archive points with objective[0] <= x. */
 static int64_t count_up_to(const struct pareto *pareto, double x)
@@ -107,7 +107,7 @@ static bool is_covered(struct pareto *pareto, const struct point *p)
     return true;
 }
 
-/* ---- merge -------------------------------------------------------------------------------------------------------------------- */
+/* ---- merge ------------------------------------------------------------------------------------------------------- */
 
 /* Sorted points without repetition: equals become one, with the lowest id.  Returns how many are left. */
 static int64_t join_equals(struct point *point, int64_t n)
@@ -204,7 +204,7 @@ static void make_room(struct pareto *pareto)
     waiting->point = grow(waiting->point, (size_t)waiting->capacity, sizeof *waiting->point);
 }
 
-/* ---- public ------------------------------------------------------------------------------------------------------------------- */
+/* ---- public ------------------------------------------------------------------------------------------------------ */
 
 void pareto_add(struct pareto *pareto, const struct point *point)
 {

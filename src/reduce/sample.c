@@ -23,7 +23,7 @@ void sample_free(struct sample *sample)
     *sample = (struct sample){0};
 }
 
-/* ---- heap, highest on top ----------------------------------------------------------------------------------------------------- */
+/* ---- heap, highest on top ---------------------------------------------------------------------------------------- */
 
 static bool is_higher(const struct draw *a, const struct draw *b)
 {
@@ -61,7 +61,7 @@ void sample_keep(struct sample *sample, double order, candidate_id id)
         swap(&sample->draw[i], &sample->draw[parent]);
 }
 
-/* ---- random numbers ------------------------------------------------------------------------------------------------------------- */
+/* ---- random numbers ---------------------------------------------------------------------------------------------- */
 
 /* splitmix64 (Steele, Lea and Flood 2014): a number of a sequence by its index. */
 static uint64_t scramble(uint64_t x)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 /* Knobs of the machine that tell two designs apart; qsort's comparison looks at it. */
 static bool is_swept[N_HARDWARE_KNOBS];
@@ -86,7 +86,7 @@ static void compare_fronts(struct difference *out, struct arena *arena)
     out->n_gained = out->n_pairs - before->n_rows;
 }
 
-/* ---- hypervolume ---------------------------------------------------------------------------------------------------------- */
+/* ---- hypervolume ------------------------------------------------------------------------------------------------- */
 
 struct front {
     int64_t n;
@@ -144,7 +144,7 @@ static void compare_hypervolumes(struct difference *out, const struct result *be
     }
 }
 
-/* ---- what knobs are worth --------------------------------------------------------------------------------------------------- */
+/* ---- what knobs are worth ---------------------------------------------------------------------------------------- */
 
 static int compare_values(const void *a, const void *b)
 {

@@ -30,7 +30,7 @@ struct contests {
     struct wire_rates wire;
 };
 
-/* ---- tables of doubled machines ---------------------------------------------------------------------------------------------- */
+/* ---- tables of doubled machines ---------------------------------------------------------------------------------- */
 
 static void double_knob(struct hardware *hardware, enum hardware_knob knob)
 {
@@ -105,7 +105,7 @@ static void fill_tables(struct contests *c, struct arena *arena)
     }
 }
 
-/* ---- plans ------------------------------------------------------------------------------------------------------------------- */
+/* ---- plans ------------------------------------------------------------------------------------------------------- */
 
 static bool keeps_limits(const struct contests *c, int64_t r, int k, const struct plan *plan)
 {
@@ -205,7 +205,7 @@ static void run_contests(struct contests *c, struct ranks ranks)
     }
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static double latency_of(const struct sweep *sweep, const struct plan *plan, const struct hardware *hardware)
 {

@@ -24,7 +24,7 @@ struct full {
     struct job *job;
 };
 
-/* ---- one job ------------------------------------------------------------------------------------------------------------------ */
+/* ---- one job ----------------------------------------------------------------------------------------------------- */
 
 static void grow_block(struct job *job, int64_t capacity)
 {
@@ -94,7 +94,7 @@ static void run_job(struct job *job, const struct sweep *sweep)
     arena_free(&arena);
 }
 
-/* ---- batches -------------------------------------------------------------------------------------------------------------------- */
+/* ---- batches ----------------------------------------------------------------------------------------------------- */
 
 /* Take the next jobs off the walk; none are left at the end of the space. */
 static void take_jobs(struct full *full)

@@ -40,7 +40,7 @@ static size_t n_cells(const struct joint_tile *t)
     return cell(t, t->study->n_scenarios, 0, 0, 0);
 }
 
-/* ---- plans ------------------------------------------------------------------------------------------------------------------- */
+/* ---- plans ------------------------------------------------------------------------------------------------------- */
 
 static int class_of(const struct joint_tile *t, int64_t pes)
 {
@@ -178,7 +178,7 @@ static void fill_tile(struct joint_tile *t)
     run_up(t);
 }
 
-/* ---- machines ------------------------------------------------------------------------------------------------------------------ */
+/* ---- machines ---------------------------------------------------------------------------------------------------- */
 
 /* Id of a machine and class: structure, work, wire, store, class. */
 static candidate_id machine_id(const struct joint_tile *t, int64_t machine, int store, int class)
@@ -303,7 +303,7 @@ static void note_choices(struct joint_front *out, const struct pareto *front, co
     }
 }
 
-/* ---- tiles ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 static int compare_counts(const void *a, const void *b)
 {

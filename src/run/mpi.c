@@ -94,7 +94,7 @@ const char *ranks_library(void)
     return text;
 }
 
-/* ---- messages to rank 0 ---------------------------------------------------------------------------------------------- */
+/* ---- messages to rank 0 ------------------------------------------------------------------------------------------ */
 
 enum { TAG_SIZE = 1, TAG_DATA = 2, MESSAGE_BYTES = 1 << 30 }; /* MPI counts are int: large data go in pieces */
 

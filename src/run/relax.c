@@ -148,7 +148,7 @@ int relaxations_find(struct relaxation out[MAX_RELAXATIONS], const struct candid
     return n_found;
 }
 
-/* ---- a study ------------------------------------------------------------------------------------------------------------------ */
+/* ---- a study ----------------------------------------------------------------------------------------------------- */
 
 /* How far a candidate is from being feasible: 1 where nothing is in the way, each excess as a factor. */
 static double distance(const struct answer *answer, const struct limit *limits, int n_limits)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the result ------------------------------------------------------------------------------------------------------------------ */
+/* ---- the result -------------------------------------------------------------------------------------------------- */
 
 static void fill_scenario(struct result_scenario *out, const struct sweep *sweep, const struct outcome *outcome,
                           struct arena *arena)
@@ -91,7 +91,7 @@ static double collect_busy(double busy_s, struct ranks ranks)
     return busy_s;
 }
 
-/* ---- one grid ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- one grid ---------------------------------------------------------------------------------------------------- */
 
 struct spent { double sweep_s, reduce_s, busy_s; };
 
@@ -194,7 +194,7 @@ static int run_grid(struct result *result, const struct study *study, const stru
     return status;
 }
 
-/* ---- shards ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- shards ------------------------------------------------------------------------------------------------------ */
 
 int run_shard(const struct study *study, const struct run_options *options, const char *path, struct ranks ranks,
               struct errors *errors)
@@ -271,7 +271,7 @@ const char *run_stop_cause(void)
     return stop_cause();
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
 /* The axes that rank 0 refined, to all. */
 static void share_axes(struct study *study, struct arena *arena)

@@ -32,7 +32,7 @@ static uint64_t checksum(const char *data, size_t n)
     return hash;
 }
 
-/* ---- in memory ---------------------------------------------------------------------------------------------------------------- */
+/* ---- in memory --------------------------------------------------------------------------------------------------- */
 
 static void pass_init(struct pass *pass, int64_t n_units, const struct outcome_options *keeps)
 {
@@ -89,7 +89,7 @@ bool saved_complete(const struct saved *saved)
     return saved_count(saved, &n_units) == n_units;
 }
 
-/* ---- to a file ------------------------------------------------------------------------------------------------------------------- */
+/* ---- to a file --------------------------------------------------------------------------------------------------- */
 
 static void pack_pass(struct bytes *bytes, const struct pass *pass)
 {
@@ -158,7 +158,7 @@ int saved_write(const struct saved *saved, const char *path, struct errors *erro
     return status;
 }
 
-/* ---- from a file ------------------------------------------------------------------------------------------------------------------ */
+/* ---- from a file ------------------------------------------------------------------------------------------------- */
 
 /* The whole of a file whose checksum is right, without the checksum; NULL after an error. */
 static char *load(const char *path, size_t *n, struct file_head *head, struct errors *errors)

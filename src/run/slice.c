@@ -13,7 +13,7 @@ struct corners {
     struct store_extents store; /* all store rows that fit */
 };
 
-/* ---- columns ----------------------------------------------------------------------------------------------------------------- */
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
 
 static const double *column(struct worker *worker, enum metric metric, const struct slice *slice, int k)
 {
@@ -39,7 +39,7 @@ static void forget(struct columns *columns, bool only_of_store)
             columns->has_value[m] = columns->has_bin[m] = columns->has_runs[m] = false;
 }
 
-/* ---- limits ------------------------------------------------------------------------------------------------------------------ */
+/* ---- limits ------------------------------------------------------------------------------------------------------ */
 
 /* Count what breaks a limit, the first in the study's order, and mark it with a step of NaN.  Returns how many are left. */
 static int apply_limits(struct worker *worker, struct outcome *outcome, const struct slice *slice, const struct tile *tile)
@@ -61,7 +61,7 @@ static int apply_limits(struct worker *worker, struct outcome *outcome, const st
     return left;
 }
 
-/* ---- what is kept --------------------------------------------------------------------------------------------------------------- */
+/* ---- what is kept ------------------------------------------------------------------------------------------------ */
 
 /* Ids of a slice with store row k: candidate x has first + x * step. */
 struct ids { candidate_id first; int64_t step; };
@@ -142,7 +142,7 @@ static bool histogram_of_store(const struct study *study, int h)
     return metric_of_store(study->population.histogram[h][0]) || metric_of_store(study->population.histogram[h][1]);
 }
 
-/* ---- corners -------------------------------------------------------------------------------------------------------------------- */
+/* ---- corners ----------------------------------------------------------------------------------------------------- */
 
 /* Whether the archive beats whatever is in a box, so that none of it can be in the Pareto set. */
 static bool is_beaten(const struct worker *worker, const struct corners *box, const struct store_extents *store)
@@ -174,7 +174,7 @@ static void add_to_sample(struct worker *worker, struct outcome *outcome, const 
     }
 }
 
-/* ---- slices --------------------------------------------------------------------------------------------------------------------- */
+/* ---- slices ------------------------------------------------------------------------------------------------------ */
 
 /* `box` holds the slice's corners with all store rows that fit. */
 static void run_slice(struct worker *worker, struct outcome *outcome, const struct tile *tile, const struct slice *slice,
@@ -284,7 +284,7 @@ void tile_run(struct worker *worker, struct outcome *outcome, const struct tile 
     if (effects) fold_strips(worker, outcome, tile);
 }
 
-/* ---- seeds ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- seeds ------------------------------------------------------------------------------------------------------- */
 
 static int lowest_row(const double *column, int n)
 {

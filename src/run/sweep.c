@@ -11,7 +11,7 @@ static int shorter(int64_t a, int64_t b)
     return (int)(a < b ? a : b);
 }
 
-/* ---- shared ------------------------------------------------------------------------------------------------------------------ */
+/* ---- shared ------------------------------------------------------------------------------------------------------ */
 
 void sweep_init(struct sweep *sweep, const struct study *study, int scenario)
 {
@@ -53,7 +53,7 @@ struct outcome_options study_keeps(const struct study *study)
     };
 }
 
-/* ---- per thread -------------------------------------------------------------------------------------------------------------- */
+/* ---- per thread -------------------------------------------------------------------------------------------------- */
 
 void worker_init(struct worker *worker, const struct sweep *sweep)
 {
@@ -87,7 +87,7 @@ void worker_free(struct worker *worker)
     arena_free(&worker->arena);
 }
 
-/* ---- tiles ------------------------------------------------------------------------------------------------------------------- */
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 /* Limits that depend on the store row tell the store rows apart: then each is a tile of its own. */
 static bool limits_tell_stores_apart(const struct study *study)
@@ -164,7 +164,7 @@ static void run_machines(struct worker *worker, struct outcome *outcome, int64_t
     }
 }
 
-/* ---- units ------------------------------------------------------------------------------------------------------------------- */
+/* ---- units ------------------------------------------------------------------------------------------------------- */
 
 static void clear_tallies(struct tally *tally, int n)
 {

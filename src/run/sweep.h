@@ -49,7 +49,7 @@ void worker_run(struct worker *worker, struct outcome *outcome, int64_t unit);
 /* search: pruned, before the sweep: a few good candidates of every plan of the unit, Pareto set only. */
 void worker_seed(struct worker *worker, struct outcome *outcome, int64_t unit);
 
-/* ---- one tile (slice.c) ------------------------------------------------------------------------------------------------------- */
+/* ---- one tile (slice.c) ------------------------------------------------------------------------------------------ */
 
 /* A tile of the grid of machines under one demand: rows of the work and wire tables, and store rows [store_from, store_to). */
 struct tile {

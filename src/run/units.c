@@ -31,7 +31,7 @@ struct work {
     double busy_s, saved_s;
 };
 
-/* ---- one batch on this rank ----------------------------------------------------------------------------------------------------- */
+/* ---- one batch on this rank -------------------------------------------------------------------------------------- */
 
 /* Units todo[at + rank], todo[at + rank + n], ... of the batch; returns how many of them are finished. */
 static int64_t run_batch(struct work *work)
@@ -74,7 +74,7 @@ static int64_t run_batch(struct work *work)
     return done; /* units are taken in order, and one that is taken is finished */
 }
 
-/* ---- ranks ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
 struct turn { int64_t done; bool stop; };
 
@@ -166,7 +166,7 @@ static void share_todo(struct work *work, bool all_shards)
     free(mine);
 }
 
-/* ---- passes ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- passes ------------------------------------------------------------------------------------------------------ */
 
 static int save(struct work *work)
 {

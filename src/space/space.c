@@ -98,7 +98,7 @@ void space_decode_group(const struct space *space, enum knob_group group, int64_
         set_knob(space, a, digit[a], &unused, hardware);
 }
 
-/* ---- no candidate twice ----------------------------------------------------------------------------------------------------- */
+/* ---- no candidate twice ------------------------------------------------------------------------------------------ */
 
 void walk_start(struct walk *walk, const struct space *space, const struct scenario *scenario, int64_t lowered)
 {
@@ -152,7 +152,7 @@ bool space_distinct(const struct space *space, const struct scenario *scenario, 
     return distinct;
 }
 
-/* ---- work units ------------------------------------------------------------------------------------------------------------- */
+/* ---- work units -------------------------------------------------------------------------------------------------- */
 
 struct units space_units(const struct space *space)
 {
