@@ -69,7 +69,10 @@ static void hardware_write(struct json *json, const struct hardware *hardware)
 
 /* ---- model and scenario ------------------------------------------------------------------------------------------ */
 
-struct fact { const char *key; int64_t value; };
+struct fact {
+    const char *key;
+    int64_t value;
+};
 
 static void facts_write(struct json *json, const struct fact *fact, size_t n)
 {

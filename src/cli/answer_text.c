@@ -18,8 +18,7 @@ static void scenario_print(FILE *to, const struct scenario *s)
     fprintf(to, "%s: %s, %s, ", s->name, s->model.name, phase_name[s->phase]);
     if (s->phase == PHASE_SERVE)
         fprintf(to, "prompts of %" PRId64 " and answers of %" PRId64 " tokens", s->prompt_tokens, s->answer_tokens);
-    else
-        fprintf(to, "%" PRId64 " new tokens after %" PRId64 " cached", s->new_tokens, s->past_tokens);
+    else fprintf(to, "%" PRId64 " new tokens after %" PRId64 " cached", s->new_tokens, s->past_tokens);
     fprintf(to, "; %g B per weight, %g per KV element, %g per activation, GEMMs in %s\n", s->weight_bytes, s->kv_bytes,
             s->activation_bytes, dtype_name[s->compute]);
     if (s->warnings[0]) fprintf(to, "note: %s\n", s->warnings);
@@ -31,7 +30,8 @@ static void plan_print(FILE *to, const struct plan *plan)
     fprintf(to, "plan:");
     for (int i = 0; i < N_PLAN_KNOBS; i++) {
         const int64_t value = ((const int64_t *)plan)[i];
-        if (plan_knob[i].dimension == DIM_CODE) fprintf(to, " %s=%s", plan_knob[i].path, knob_word(&plan_knob[i], (int)value, text));
+        if (plan_knob[i].dimension == DIM_CODE)
+            fprintf(to, " %s=%s", plan_knob[i].path, knob_word(&plan_knob[i], (int)value, text));
         else fprintf(to, " %s=%" PRId64, plan_knob[i].path, value);
     }
     fputc('\n', to);
@@ -40,14 +40,18 @@ static void plan_print(FILE *to, const struct plan *plan)
 static void machine_print(FILE *to, const struct hardware *h)
 {
     char flops[32], hbm[32], capacity[32], word[32];
-    const struct { const char *name; double bandwidth, latency; int topology; } links[N_LEVELS] = {
+    const struct {
+        const char *name;
+        double bandwidth, latency;
+        int topology;
+    } links[N_LEVELS] = {
         {"PE", h->pe_bandwidth, h->pe_latency, HW_pe_topology},
         {"D2D", h->d2d_bandwidth, h->d2d_latency, HW_d2d_topology},
         {"C2C", h->c2c_bandwidth, h->c2c_latency, HW_c2c_topology},
     };
-    fprintf(to, "machine: PE of %s, %s at %s; cube of %g PEs, SIP of %g cubes\n", unit_format(flops, h->flops, DIM_FLOP_PER_S),
-            unit_format(capacity, h->hbm_capacity, DIM_BYTES), unit_format(hbm, h->hbm_bandwidth, DIM_BYTES_PER_S),
-            h->pes_per_cube, h->cubes_per_sip);
+    fprintf(to, "machine: PE of %s, %s at %s; cube of %g PEs, SIP of %g cubes\n",
+            unit_format(flops, h->flops, DIM_FLOP_PER_S), unit_format(capacity, h->hbm_capacity, DIM_BYTES),
+            unit_format(hbm, h->hbm_bandwidth, DIM_BYTES_PER_S), h->pes_per_cube, h->cubes_per_sip);
     for (int l = 0; l < N_LEVELS; l++) {
         char latency[32];
         fprintf(to, "%s%s %s %s, %s", l > 0 ? "; " : "         links: ", links[l].name,
@@ -78,8 +82,8 @@ void answer_kind_text(char text[64], const struct demand *demand, const struct s
 static void stages_print(FILE *to, const struct answer *answer)
 {
     enum { STAGE, KIND, COUNT, FLOP, VECTOR, BYTES, EXCHANGE, TIME, SHARE, BOUND, N_COLUMNS };
-    static const char *const headings[N_COLUMNS] = {"stage", "layers", "count", "FLOP", "vector FLOP",
-                                                    "HBM", "exchange", "time", "share", "bound by"};
+    static const char *const headings[N_COLUMNS] = {"stage", "layers",   "count", "FLOP",  "vector FLOP",
+                                                    "HBM",   "exchange", "time",  "share", "bound by"};
     const struct demand *const d = &answer->demand;
     const struct explanation *const e = &answer->explanation;
     const double all_s = e->layers_s + e->edges_s;
@@ -119,7 +123,8 @@ static void step_print(FILE *to, const struct answer *answer)
     const struct explanation *const e = &answer->explanation;
     char layers[32], edges[32], hop[32], step[32];
     answer_heading(to, "Step");
-    fprintf(to, "layers %s + edges %s", unit_format(layers, e->layers_s, DIM_SECONDS), unit_format(edges, e->edges_s, DIM_SECONDS));
+    fprintf(to, "layers %s + edges %s", unit_format(layers, e->layers_s, DIM_SECONDS),
+            unit_format(edges, e->edges_s, DIM_SECONDS));
     if (answer->candidate.plan.pp > 1)
         fprintf(to, ", %g pipeline hops of %s", answer->demand.form[0][PART_HOP], unit_format(hop, e->hop_s, DIM_SECONDS));
     fprintf(to, " -> step %s\n", unit_format(step, e->step_s, DIM_SECONDS));
@@ -129,10 +134,14 @@ static void memory_print(FILE *to, const struct answer *answer)
 {
     const struct demand *const d = &answer->demand;
     const struct hardware *const h = &answer->candidate.hardware;
-    const struct { const char *name; double bytes; } parts[] = {
-        {"weights", d->weight_bytes}, {"KV cache", d->kv_bytes}, {"activations", d->activation_bytes},
-        {"total", d->weight_bytes + d->kv_bytes + d->activation_bytes},
-        {"usable", h->hbm_capacity * (1.0 - h->reserve_fraction) - h->reserve}};
+    const struct {
+        const char *name;
+        double bytes;
+    } parts[] = {{"weights", d->weight_bytes},
+                 {"KV cache", d->kv_bytes},
+                 {"activations", d->activation_bytes},
+                 {"total", d->weight_bytes + d->kv_bytes + d->activation_bytes},
+                 {"usable", h->hbm_capacity * (1.0 - h->reserve_fraction) - h->reserve}};
     struct table table;
     char text[32];
     answer_heading(to, "Memory of the fullest PE");
@@ -158,13 +167,14 @@ static void layout_print(FILE *to, const struct answer *answer)
     struct table table;
     char text[32];
     answer_heading(to, "Layout");
-    fprintf(to, "%" PRId64 " PEs used, %" PRId64 " allocated, in %" PRId64 " cubes, %" PRId64 " SIPs\n", layout->used, layout->pes,
-            layout->cubes, layout->sips);
+    fprintf(to, "%" PRId64 " PEs used, %" PRId64 " allocated, in %" PRId64 " cubes, %" PRId64 " SIPs\n", layout->used,
+            layout->pes, layout->cubes, layout->sips);
     table_init(&table, 6);
     static const char *const headings[] = {"axis", "ranks", "stride in PEs", "PEs of a cube", "cubes", "SIPs"};
     for (int c = 0; c < 6; c++) table_column(&table, c, headings[c], c > 0);
     for (int a = 0; a < N_AXES; a++) {
-        const int64_t cells[] = {layout->size[a], layout->stride[a], layout->span[a][0], layout->span[a][1], layout->span[a][2]};
+        const int64_t cells[] = {layout->size[a], layout->stride[a], layout->span[a][0], layout->span[a][1],
+                                 layout->span[a][2]};
         const int at = table_row(&table);
         table_set(&table, at, 0, axis_name[a]);
         for (int c = 0; c < 5; c++) {
@@ -176,8 +186,8 @@ static void layout_print(FILE *to, const struct answer *answer)
     table_free(&table);
     for (int l = 0; l < N_LEVELS; l++)
         if (answer->demand.wire_bytes[l] > 0.0)
-            fprintf(to, "a PE puts %s on its %s links per micro-batch\n", unit_format(text, answer->demand.wire_bytes[l], DIM_BYTES),
-                    level_name[l]);
+            fprintf(to, "a PE puts %s on its %s links per micro-batch\n",
+                    unit_format(text, answer->demand.wire_bytes[l], DIM_BYTES), level_name[l]);
 }
 
 static void metrics_print(FILE *to, const struct answer *answer)

@@ -7,13 +7,10 @@ static int find_scenario(const struct study *study, const struct choice *choice,
 {
     const char *names[256];
     int n = 0;
-    if (!choice->scenario)
-        return 0;
+    if (!choice->scenario) return 0;
     for (int s = 0; s < study->n_scenarios; s++) {
-        if (strcmp(study->scenario[s].name, choice->scenario) == 0)
-            return s;
-        if (n < 256)
-            names[n++] = study->scenario[s].name;
+        if (strcmp(study->scenario[s].name, choice->scenario) == 0) return s;
+        if (n < 256) names[n++] = study->scenario[s].name;
     }
     const char *const near = nearest_word(choice->scenario, names, n);
     return error_add(errors, STATUS_INPUT, choice->source, 0, "has no scenario `%s`; %s `%s`", choice->scenario,
@@ -51,10 +48,8 @@ int choice_open(struct chosen *chosen, const struct choice *choice, struct arena
     chosen->row = -1;
     chosen->is_result = result_is(choice->source);
     if (chosen->is_result) {
-        if (result_read(&chosen->result, choice->source, arena, errors) != 0)
-            return -1;
-        if (study_parse(&chosen->study, chosen->result.study, "the study in the result", arena, errors) != 0)
-            return -1;
+        if (result_read(&chosen->result, choice->source, arena, errors) != 0) return -1;
+        if (study_parse(&chosen->study, chosen->result.study, "the study in the result", arena, errors) != 0) return -1;
     } else if (choice->row) {
         return error_add(errors, STATUS_INPUT, choice->source, 0,
                          "--row needs a result file; give one, or --plan and --hardware");
@@ -71,16 +66,13 @@ int choice_candidate(struct candidate *candidate, struct chosen *chosen, const s
     if (chosen->is_result) {
         if (!choice->row)
             return error_add(errors, STATUS_INPUT, choice->source, 0, "is a result; give --row N, from 0, or best");
-        if (find_row(chosen, choice, errors) != 0)
-            return -1;
+        if (find_row(chosen, choice, errors) != 0) return -1;
         id = chosen->result.scenario[chosen->scenario].row[chosen->row].id;
     }
     candidate->scenario = chosen->study.scenario[chosen->scenario];
     space_decode(&chosen->study.space, id, &candidate->plan, &candidate->hardware);
-    if (choice->plan)
-        plan_override(&candidate->plan, choice->plan, errors);
-    if (choice->hardware)
-        hardware_override(&candidate->hardware, choice->hardware, errors);
+    if (choice->plan) plan_override(&candidate->plan, choice->plan, errors);
+    if (choice->hardware) hardware_override(&candidate->hardware, choice->hardware, errors);
     return errors->n > 0 ? -1 : 0;
 }
 
@@ -88,10 +80,8 @@ int choice_read(struct candidate *candidate, struct study *study, const struct c
                 struct errors *errors)
 {
     struct chosen chosen;
-    if (choice_open(&chosen, choice, arena, errors) != 0)
-        return -1;
-    if (choice_candidate(candidate, &chosen, choice, errors) != 0)
-        return -1;
+    if (choice_open(&chosen, choice, arena, errors) != 0) return -1;
+    if (choice_candidate(candidate, &chosen, choice, errors) != 0) return -1;
     *study = chosen.study;
     return 0;
 }

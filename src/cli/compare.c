@@ -55,12 +55,10 @@ static void add_line(struct contenders *all, const char *path, const char *line,
     static struct candidate candidate;
     char row[16];
     const struct node *const tree = tree_parse(line, n, path, number, all->arena, all->errors);
-    if (!tree || candidate_read(&candidate, tree, path, all->arena, all->errors) != 0)
-        return;
+    if (!tree || candidate_read(&candidate, tree, path, all->arena, all->errors) != 0) return;
     snprintf(row, sizeof row, "%d", number);
     struct contender *const made = contender_add(all, path, row, NULL);
-    if (made)
-        answer_candidate(&made->answer, &candidate, NULL, 0);
+    if (made) answer_candidate(&made->answer, &candidate, NULL, 0);
 }
 
 /* Lines as `evaluate` takes them; a file in several lines that is one object is one candidate. */
@@ -75,11 +73,9 @@ static void add_lines(struct contenders *all, const char *path)
         error_add(all->errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
         return;
     }
-    if (one && (n = getdelim(&line, &capacity, '\0', from)) > 0)
-        add_line(all, path, line, (size_t)n, 1);
+    if (one && (n = getdelim(&line, &capacity, '\0', from)) > 0) add_line(all, path, line, (size_t)n, 1);
     for (int number = 1; !one && all->errors->n == 0 && (n = getline(&line, &capacity, from)) >= 0; number++)
-        if (line[strspn(line, " \t\r\n")] != '\0')
-            add_line(all, path, line, (size_t)n, number);
+        if (line[strspn(line, " \t\r\n")] != '\0') add_line(all, path, line, (size_t)n, number);
     free(line);
     fclose(from);
 }
@@ -89,11 +85,9 @@ static void add_choice(struct contenders *all, const char *source, const char *r
     static struct candidate candidate;
     const struct choice choice = {.source = source, .scenario = options.scenario, .row = row};
     struct study *const study = arena_alloc(all->arena, 1, sizeof *study);
-    if (choice_read(&candidate, study, &choice, all->arena, all->errors) != 0)
-        return;
+    if (choice_read(&candidate, study, &choice, all->arena, all->errors) != 0) return;
     struct contender *const made = contender_add(all, source, row, study);
-    if (made)
-        answer_candidate(&made->answer, &candidate, study->limit, study->n_limits);
+    if (made) answer_candidate(&made->answer, &candidate, study->limit, study->n_limits);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -113,24 +107,18 @@ static void contender_read(struct contenders *all, const char *text)
         add_choice(all, text, "best");
         return;
     }
-    if (colon)
-        *colon = '\0';
-    if (colon && result_is(path))
-        add_choice(all, path, colon + 1);
-    else
-        add_choice(all, text, NULL);
+    if (colon) *colon = '\0';
+    if (colon && result_is(path)) add_choice(all, path, colon + 1);
+    else add_choice(all, text, NULL);
 }
 
 static int compare_candidates(enum form form, struct arena *arena, struct errors *errors)
 {
     static struct contenders all;
     all = (struct contenders){.arena = arena, .errors = errors};
-    for (int i = 0; i < options.what.n; i++)
-        contender_read(&all, options.what.text[i]);
-    if (errors->n > 0)
-        return -1;
-    if (all.n < 2)
-        return error_add(errors, STATUS_INPUT, NULL, 0, "compare: %d candidate; give two or more", all.n);
+    for (int i = 0; i < options.what.n; i++) contender_read(&all, options.what.text[i]);
+    if (errors->n > 0) return -1;
+    if (all.n < 2) return error_add(errors, STATUS_INPUT, NULL, 0, "compare: %d candidate; give two or more", all.n);
     contenders_print(all.contender, all.n, form, stdout);
     return STATUS_DONE;
 }
@@ -142,15 +130,13 @@ static int compare_results(enum form form, struct arena *arena, struct errors *e
     static struct sides sides;
     sides.scenario = options.scenario;
     sides.reference = options.reference;
-    for (int i = 0; i < options.fail_on.n; i++)
-        gates_read(&sides, options.fail_on.text[i], errors);
+    for (int i = 0; i < options.fail_on.n; i++) gates_read(&sides, options.fail_on.text[i], errors);
     for (int f = 0; f < 2; f++) {
         sides.path[f] = options.what.text[f];
         if (result_read(&sides.result[f], sides.path[f], arena, errors) == 0)
             study_parse(&sides.study[f], sides.result[f].study, "the study in the result", arena, errors);
     }
-    if (errors->n > 0)
-        return -1;
+    if (errors->n > 0) return -1;
     return results_print(&sides, form, stdout, errors);
 }
 
@@ -180,8 +166,7 @@ static int cmd_compare(struct cli *cli)
     const bool both = options.what.n == 2 && result_is(options.what.text[0]) && result_is(options.what.text[1]);
     const bool results = options.results || (both && !options.candidates);
     int code = -1;
-    if (options_check(results, &cli->errors) != 0)
-        goto out;
+    if (options_check(results, &cli->errors) != 0) goto out;
     code = results ? compare_results(form, &arena, &cli->errors) : compare_candidates(form, &arena, &cli->errors);
 out:
     arena_free(&arena);

@@ -44,16 +44,14 @@ static struct line *line_add(struct lines *lines, enum section section, const ch
     if (lines->n == lines->capacity) {
         const int capacity = lines->capacity > 0 ? 2 * lines->capacity : 128;
         struct line *const grown = arena_alloc(&lines->arena, (size_t)capacity, sizeof *grown);
-        if (lines->n > 0)
-            memcpy(grown, lines->line, (size_t)lines->n * sizeof *grown);
+        if (lines->n > 0) memcpy(grown, lines->line, (size_t)lines->n * sizeof *grown);
         lines->line = grown;
         lines->capacity = capacity;
     }
     struct line *const line = &lines->line[lines->n++];
     *line = (struct line){.section = section, .dimension = dimension, .better = better, .best = -1};
     snprintf(line->name, sizeof line->name, "%s", name);
-    for (int c = 0; c < MAX_CONTENDERS; c++)
-        line->value[c] = NAN;
+    for (int c = 0; c < MAX_CONTENDERS; c++) line->value[c] = NAN;
     return line;
 }
 
@@ -61,19 +59,15 @@ static struct line *line_add(struct lines *lines, enum section section, const ch
 static void mark_best(struct line *line, const struct lines *lines)
 {
     bool differ = false;
-    if (line->better == BETTER_NEITHER)
-        return;
+    if (line->better == BETTER_NEITHER) return;
     for (int c = 0; c < lines->n_contenders; c++) {
         const double value = line->value[c];
         differ |= value != line->value[0] && !(isnan(value) && isnan(line->value[0]));
-        if (isnan(value) || lines->contender[c]->answer.reason != REASON_NONE)
-            continue;
+        if (isnan(value) || lines->contender[c]->answer.reason != REASON_NONE) continue;
         const double best = line->best >= 0 ? line->value[line->best] : NAN;
-        if (line->best < 0 || (line->better == BETTER_LOW ? value < best : value > best))
-            line->best = c;
+        if (line->best < 0 || (line->better == BETTER_LOW ? value < best : value > best)) line->best = c;
     }
-    if (!differ)
-        line->best = -1;
+    if (!differ) line->best = -1;
 }
 
 /* Equals of the best are marked, too. */
@@ -95,8 +89,7 @@ static void add_knobs(struct lines *lines)
                             : ((const double *)&candidate->hardware)[i - N_PLAN_KNOBS];
             differ |= value[c] != value[0];
         }
-        if (!differ)
-            continue;
+        if (!differ) continue;
         snprintf(name, sizeof name, "%s.%s", plan ? "plan" : "hardware", space_knob(i)->path);
         struct line *const line = line_add(lines, SECTION_KNOB, name, space_knob(i)->dimension, BETTER_NEITHER);
         line->knob = space_knob(i);
@@ -107,8 +100,7 @@ static void add_knobs(struct lines *lines)
 static struct line *find_line(struct lines *lines, enum section section, const char *name)
 {
     for (int i = 0; i < lines->n; i++)
-        if (lines->line[i].section == section && strcmp(lines->line[i].name, name) == 0)
-            return &lines->line[i];
+        if (lines->line[i].section == section && strcmp(lines->line[i].name, name) == 0) return &lines->line[i];
     return NULL;
 }
 
@@ -122,15 +114,13 @@ static void add_stages(struct lines *lines)
             answer_kind_text(kind, &answer->demand, row);
             snprintf(name, sizeof name, "%s%s%s%s", stage_name[row->stage], kind[0] ? " (" : "", kind, kind[0] ? ")" : "");
             struct line *line = find_line(lines, SECTION_STAGE, name);
-            if (!line)
-                line = line_add(lines, SECTION_STAGE, name, DIM_SECONDS, BETTER_LOW);
+            if (!line) line = line_add(lines, SECTION_STAGE, name, DIM_SECONDS, BETTER_LOW);
             line->value[c] = demand_row_count(&answer->demand, row) * answer->explanation.stage[r].time_s;
         }
     }
     struct line *const step = line_add(lines, SECTION_STAGE, "step", DIM_SECONDS, BETTER_LOW);
     for (int c = 0; c < lines->n_contenders; c++)
-        if (lines->contender[c]->answer.complete)
-            step->value[c] = lines->contender[c]->answer.explanation.step_s;
+        if (lines->contender[c]->answer.complete) step->value[c] = lines->contender[c]->answer.explanation.step_s;
 }
 
 static void add_memory(struct lines *lines)
@@ -142,8 +132,7 @@ static void add_memory(struct lines *lines)
             const struct demand *const d = &lines->contender[c]->answer.demand;
             const double bytes[] = {d->weight_bytes, d->kv_bytes, d->activation_bytes,
                                     d->weight_bytes + d->kv_bytes + d->activation_bytes};
-            if (lines->contender[c]->answer.complete)
-                line->value[c] = bytes[part];
+            if (lines->contender[c]->answer.complete) line->value[c] = bytes[part];
         }
     }
 }
@@ -154,8 +143,7 @@ static void add_metrics(struct lines *lines)
         struct line *const line =
             line_add(lines, SECTION_METRIC, metric_facts[m].name, metric_facts[m].dimension, metric_facts[m].better);
         for (int c = 0; c < lines->n_contenders; c++)
-            if (lines->contender[c]->answer.complete)
-                line->value[c] = lines->contender[c]->answer.explanation.metric[m];
+            if (lines->contender[c]->answer.complete) line->value[c] = lines->contender[c]->answer.explanation.metric[m];
     }
 }
 
@@ -172,12 +160,9 @@ static void line_set(struct table *table, const struct line *line, const struct 
     const int at = table_row(table);
     table_set(table, at, 0, line->name);
     for (int c = 0; c < lines->n_contenders; c++) {
-        if (line->knob && line->dimension == DIM_CODE)
-            knob_word(line->knob, (int)line->value[c], value);
-        else if (isnan(line->value[c]))
-            snprintf(value, sizeof value, "-");
-        else
-            unit_format(value, line->value[c], line->dimension);
+        if (line->knob && line->dimension == DIM_CODE) knob_word(line->knob, (int)line->value[c], value);
+        else if (isnan(line->value[c])) snprintf(value, sizeof value, "-");
+        else unit_format(value, line->value[c], line->dimension);
         snprintf(text, sizeof text, "%s%s", is_best(line, lines, c) ? "* " : "", value);
         table_set(table, at, c + 1, text);
     }
@@ -196,11 +181,9 @@ static void text_print(const struct lines *lines, FILE *to)
         struct table table;
         table_init(&table, lines->n_contenders + 1);
         table_column(&table, 0, "", false);
-        for (int c = 0; c < lines->n_contenders; c++)
-            table_column(&table, c + 1, (char[]){(char)('A' + c), '\0'}, true);
+        for (int c = 0; c < lines->n_contenders; c++) table_column(&table, c + 1, (char[]){(char)('A' + c), '\0'}, true);
         for (int i = 0; i < lines->n; i++)
-            if (lines->line[i].section == section)
-                line_set(&table, &lines->line[i], lines);
+            if (lines->line[i].section == section) line_set(&table, &lines->line[i], lines);
         if (table.n_rows > 0) {
             answer_heading(to, section_heading[section]);
             table_print(&table, to, -1);
@@ -214,8 +197,7 @@ static void csv_print(const struct lines *lines, FILE *to)
 {
     char text[32];
     fprintf(to, "section,name,unit");
-    for (int c = 0; c < lines->n_contenders; c++)
-        fprintf(to, ",\"%s\"", lines->contender[c]->label);
+    for (int c = 0; c < lines->n_contenders; c++) fprintf(to, ",\"%s\"", lines->contender[c]->label);
     fprintf(to, ",best\n");
     for (int i = 0; i < lines->n; i++) {
         const struct line *const line = &lines->line[i];
@@ -223,10 +205,8 @@ static void csv_print(const struct lines *lines, FILE *to)
                 line->dimension == DIM_CODE ? "" : unit_name(line->dimension));
         for (int c = 0; c < lines->n_contenders; c++) {
             const bool word = line->knob && line->dimension == DIM_CODE;
-            if (word)
-                knob_word(line->knob, (int)line->value[c], text);
-            else
-                number_exact(text, line->value[c]);
+            if (word) knob_word(line->knob, (int)line->value[c], text);
+            else number_exact(text, line->value[c]);
             fprintf(to, ",%s", isnan(line->value[c]) ? "" : text);
         }
         fprintf(to, line->best >= 0 ? ",%c\n" : ",\n", 'A' + line->best);
@@ -243,8 +223,7 @@ static void line_write(struct json *json, const struct line *line, int n)
     for (int c = 0; c < n; c++) {
         if (line->knob && line->dimension == DIM_CODE)
             json_text(json, NULL, knob_word(line->knob, (int)line->value[c], text));
-        else
-            json_number(json, NULL, line->value[c]);
+        else json_number(json, NULL, line->value[c]);
     }
     json_close(json, ']');
     json_number(json, "best", line->best >= 0 ? (double)line->best : NAN);
@@ -270,8 +249,7 @@ static void json_print(const struct lines *lines, FILE *to)
     for (enum section section = 0; section < N_SECTIONS; section++) {
         json_open(&json, section_name[section], '[');
         for (int i = 0; i < lines->n; i++)
-            if (lines->line[i].section == section)
-                line_write(&json, &lines->line[i], lines->n_contenders);
+            if (lines->line[i].section == section) line_write(&json, &lines->line[i], lines->n_contenders);
         json_close(&json, ']');
     }
     json_close(&json, '}');
@@ -285,13 +263,9 @@ void contenders_print(struct contender *const contender[], int n, enum form form
     add_stages(&lines);
     add_memory(&lines);
     add_metrics(&lines);
-    for (int i = 0; i < lines.n; i++)
-        mark_best(&lines.line[i], &lines);
-    if (form == FORM_TEXT)
-        text_print(&lines, to);
-    else if (form == FORM_CSV)
-        csv_print(&lines, to);
-    else
-        json_print(&lines, to);
+    for (int i = 0; i < lines.n; i++) mark_best(&lines.line[i], &lines);
+    if (form == FORM_TEXT) text_print(&lines, to);
+    else if (form == FORM_CSV) csv_print(&lines, to);
+    else json_print(&lines, to);
     arena_free(&lines.arena);
 }

@@ -22,8 +22,7 @@ static void add(struct measures *q, const char *prefix, const char *name, enum d
                 double after)
 {
     struct measure *const item = &q->item[q->n];
-    if (isnan(before) && isnan(after))
-        return;
+    if (isnan(before) && isnan(after)) return;
     snprintf(item->name, sizeof item->name, "%s%s", prefix, name);
     item->dimension = dimension;
     item->value[0] = before;
@@ -65,14 +64,10 @@ static bool is_news(const struct measure *item)
 static const char *change_text(char text[32], const struct measure *item)
 {
     const double before = item->value[0], after = item->value[1], ratio = after / before - 1.0;
-    if (before == after)
-        return "same";
-    if (isnan(after))
-        return "gone";
-    if (item->dimension == DIM_FRACTION)
-        snprintf(text, 32, "%+.2f points", 100.0 * (after - before));
-    else
-        snprintf(text, 32, "%+.2f%%", 100.0 * ratio);
+    if (before == after) return "same";
+    if (isnan(after)) return "gone";
+    if (item->dimension == DIM_FRACTION) snprintf(text, 32, "%+.2f points", 100.0 * (after - before));
+    else snprintf(text, 32, "%+.2f%%", 100.0 * ratio);
     return isfinite(ratio) || item->dimension == DIM_FRACTION ? text : "new";
 }
 
@@ -82,12 +77,10 @@ static void measures_print(FILE *to, const struct measures *q)
     struct table table;
     char text[32];
     table_init(&table, 4);
-    for (int c = 0; c < 4; c++)
-        table_column(&table, c, headings[c], c > 0);
+    for (int c = 0; c < 4; c++) table_column(&table, c, headings[c], c > 0);
     for (int i = 0; i < q->n; i++) {
         const struct measure *const item = &q->item[i];
-        if (!is_news(item))
-            continue;
+        if (!is_news(item)) continue;
         const int at = table_row(&table);
         table_set(&table, at, 0, item->name);
         for (int f = 0; f < 2; f++)
@@ -120,10 +113,8 @@ static const char *const fate_name[N_FATES] = {"gained", "lost", "moved", "same"
 
 static enum fate fate_of(const struct difference *d, const struct row_pair *pair)
 {
-    if (pair->before < 0)
-        return FATE_GAINED;
-    if (pair->after < 0)
-        return FATE_LOST;
+    if (pair->before < 0) return FATE_GAINED;
+    if (pair->after < 0) return FATE_LOST;
     return row_moved(&d->before->row[pair->before], &d->after->row[pair->after]) ? FATE_MOVED : FATE_SAME;
 }
 
@@ -148,8 +139,7 @@ static void design_text(char *text, size_t chars, const struct result_row *row, 
 static void set_row_number(struct table *table, int at, int column, int64_t row)
 {
     char text[32] = "";
-    if (row >= 0)
-        snprintf(text, sizeof text, "%" PRId64, row);
+    if (row >= 0) snprintf(text, sizeof text, "%" PRId64, row);
     table_set(table, at, column, text);
 }
 
@@ -165,14 +155,10 @@ static void pair_set(struct table *table, const struct sides *sides, const struc
     set_row_number(table, at, 2, pair->after);
     for (int o = 0; o < n_objectives; o++) {
         const enum metric metric = sides->result[0].objective[o];
-        if (before)
-            unit_format(from, before->metric[metric], metric_facts[metric].dimension);
-        if (after)
-            unit_format(into, after->metric[metric], metric_facts[metric].dimension);
-        if (fate == FATE_MOVED && strcmp(from, into) != 0)
-            snprintf(text, sizeof text, "%s -> %s", from, into);
-        else
-            snprintf(text, sizeof text, "%s", after ? into : from);
+        if (before) unit_format(from, before->metric[metric], metric_facts[metric].dimension);
+        if (after) unit_format(into, after->metric[metric], metric_facts[metric].dimension);
+        if (fate == FATE_MOVED && strcmp(from, into) != 0) snprintf(text, sizeof text, "%s -> %s", from, into);
+        else snprintf(text, sizeof text, "%s", after ? into : from);
         table_set(table, at, 3 + o, text);
     }
     design_text(text, sizeof text, after ? after : before, sides);
@@ -185,8 +171,7 @@ static void rows_print(FILE *to, const struct sides *sides, const struct differe
     struct table table;
     fprintf(to, "rows: %" PRId64 " gained, %" PRId64 " lost, %" PRId64 " moved, %" PRId64 " the same\n", d->n_gained,
             d->n_lost, d->n_moved, d->before->n_rows - d->n_lost - d->n_moved);
-    if (d->n_gained + d->n_lost + d->n_moved == 0)
-        return;
+    if (d->n_gained + d->n_lost + d->n_moved == 0) return;
     table_init(&table, 4 + n_objectives);
     table_column(&table, 0, "", false);
     table_column(&table, 1, "row", true);
@@ -197,8 +182,7 @@ static void rows_print(FILE *to, const struct sides *sides, const struct differe
     for (enum fate fate = FATE_GAINED; fate < FATE_SAME; fate++) {
         int n = 0;
         for (int64_t i = 0; i < d->n_pairs && n < MOST_LISTED; i++)
-            if (fate_of(d, &d->pair[i]) == fate)
-                pair_set(&table, sides, d, &d->pair[i], fate), n++;
+            if (fate_of(d, &d->pair[i]) == fate) pair_set(&table, sides, d, &d->pair[i], fate), n++;
     }
     table_print(&table, to, -1);
     table_free(&table);
@@ -240,8 +224,7 @@ static void difference_write(struct json *json, const struct sides *sides, const
     }
     json_close(json, ']');
     json_open(json, "rows", '[');
-    for (int64_t i = 0; i < d->n_pairs; i++)
-        pair_write(json, &d->pair[i], fate_of(d, &d->pair[i]));
+    for (int64_t i = 0; i < d->n_pairs; i++) pair_write(json, &d->pair[i], fate_of(d, &d->pair[i]));
     json_close(json, ']');
     json_close(json, '}');
 }
@@ -256,8 +239,7 @@ static bool is_wanted(const struct sides *sides, const char *scenario)
 static int scenario_named(const struct result *result, const char *name)
 {
     for (int s = 0; s < result->n_scenarios; s++)
-        if (strcmp(result->scenario[s].name, name) == 0)
-            return s;
+        if (strcmp(result->scenario[s].name, name) == 0) return s;
     return -1;
 }
 
@@ -273,8 +255,7 @@ static int reference_read(double reference[MAX_OBJECTIVES], const struct sides *
         const size_t length = strcspn(at, ",");
         snprintf(text, sizeof text, "%.*s", (int)length, at);
         at += length;
-        if (n >= result->n_objectives)
-            continue;
+        if (n >= result->n_objectives) continue;
         const struct metric_facts *const facts = &metric_facts[result->objective[n]];
         const enum dimension dimension = facts->dimension <= DIM_COST ? facts->dimension : DIM_NUMBER;
         if (unit_parse(text, dimension, &reference[n], &why) != 0)
@@ -295,8 +276,7 @@ static void head_print(const struct sides *sides, enum form form, struct json *j
         fprintf(to, "scenario,name,unit,before,after\n");
         return;
     }
-    if (form == FORM_JSON)
-        json_open(json, NULL, '{');
+    if (form == FORM_JSON) json_open(json, NULL, '{');
     for (int f = 0; f < 2; f++) {
         const struct result *const r = &sides->result[f];
         if (form == FORM_TEXT) {
@@ -349,8 +329,7 @@ int results_print(const struct sides *sides, enum form form, FILE *to, struct er
     struct json json = {.to = to, .pretty = true};
     struct arena arena = {0};
     double reference[MAX_OBJECTIVES];
-    if (sides->reference && reference_read(reference, sides, errors) != 0)
-        return -1;
+    if (sides->reference && reference_read(reference, sides, errors) != 0) return -1;
     if (sides->scenario && scenario_named(&sides->result[0], sides->scenario) < 0)
         return error_add(errors, STATUS_INPUT, sides->path[0], 0, "has no scenario `%s`; the first is `%s`", sides->scenario,
                          sides->result[0].scenario[0].name);
@@ -359,11 +338,9 @@ int results_print(const struct sides *sides, enum form form, FILE *to, struct er
         const char *const name = sides->result[0].scenario[s].name;
         const int now = scenario_named(&sides->result[1], name);
         struct difference difference;
-        if (!is_wanted(sides, name))
-            continue;
+        if (!is_wanted(sides, name)) continue;
         if (now < 0) {
-            if (form == FORM_TEXT)
-                fprintf(to, "\nscenario %s is only in %s\n", name, sides->path[0]);
+            if (form == FORM_TEXT) fprintf(to, "\nscenario %s is only in %s\n", name, sides->path[0]);
             gates_check_missing(sides, name, errors);
             continue;
         }

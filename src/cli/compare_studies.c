@@ -40,8 +40,7 @@ static void values_print(FILE *to, const struct knob *knob, const struct axis_va
                                             : unit_format(text, axis->value[i], knob->dimension));
     }
     fputs(axis->n > 1 ? "]" : "", to);
-    if (axis->n > MOST_VALUES)
-        fprintf(to, ", %d values", axis->n);
+    if (axis->n > MOST_VALUES) fprintf(to, ", %d values", axis->n);
 }
 
 static void values_write(struct json *json, const char *key, const struct knob *knob, const struct axis_values *axis)
@@ -49,10 +48,8 @@ static void values_write(struct json *json, const char *key, const struct knob *
     char text[32];
     json_open(json, key, '[');
     for (int i = 0; i < axis->n; i++) {
-        if (knob->dimension == DIM_CODE)
-            json_text(json, NULL, knob_word(knob, (int)axis->value[i], text));
-        else
-            json_number(json, NULL, axis->value[i]);
+        if (knob->dimension == DIM_CODE) json_text(json, NULL, knob_word(knob, (int)axis->value[i], text));
+        else json_number(json, NULL, axis->value[i]);
     }
     json_close(json, ']');
 }
@@ -61,11 +58,11 @@ static void values_write(struct json *json, const char *key, const struct knob *
 #define SCENARIO_FACTS(X)                                                                                                   \
     X("model", "%s", s->model.name)                                                                                         \
     X("phase", "%s", phase_name[s->phase])                                                                                  \
-    X("new_tokens", "%" PRId64, s->new_tokens) X("past_tokens", "%" PRId64, s->past_tokens)                                 \
-        X("prompt_tokens", "%" PRId64, s->prompt_tokens) X("answer_tokens", "%" PRId64, s->answer_tokens)                   \
-            X("weights", "%g B", s->weight_bytes) X("kv", "%g B", s->kv_bytes)                                              \
-                X("activations", "%g B", s->activation_bytes) X("compute", "%s", dtype_name[s->compute])                    \
-                    X("accepted_tokens", "%g", s->accepted_tokens) X("divisibility", "%s", s->strict ? "strict" : "pad")
+    X("new_tokens", "%" PRId64, s->new_tokens)                                                                              \
+    X("past_tokens", "%" PRId64, s->past_tokens) X("prompt_tokens", "%" PRId64, s->prompt_tokens)                           \
+        X("answer_tokens", "%" PRId64, s->answer_tokens) X("weights", "%g B", s->weight_bytes) X("kv", "%g B", s->kv_bytes) \
+            X("activations", "%g B", s->activation_bytes) X("compute", "%s", dtype_name[s->compute])                        \
+                X("accepted_tokens", "%g", s->accepted_tokens) X("divisibility", "%s", s->strict ? "strict" : "pad")
 enum { N_SCENARIO_FACTS = 12 };
 struct facts {
     const char *name[N_SCENARIO_FACTS];
@@ -85,8 +82,7 @@ static void facts_of(struct facts *facts, const struct scenario *s)
 static const struct scenario *scenario_named(const struct study *study, const char *name)
 {
     for (int s = 0; s < study->n_scenarios; s++)
-        if (strcmp(study->scenario[s].name, name) == 0)
-            return &study->scenario[s];
+        if (strcmp(study->scenario[s].name, name) == 0) return &study->scenario[s];
     return NULL;
 }
 
@@ -97,8 +93,7 @@ static void fact_tell(const char *scenario, const char *name, const char *before
     if (to)
         fprintf(to, "  %s%s%s%s: %s -> %s\n", scenario ? "scenario " : "", scenario ? scenario : "", scenario ? ": " : "",
                 name, before, after);
-    if (!json)
-        return;
+    if (!json) return;
     json_open(json, NULL, '{');
     json_text(json, "scenario", scenario);
     json_text(json, "fact", name);
@@ -143,8 +138,7 @@ static int facts_tell(const struct sides *sides, FILE *to, struct json *json)
     for (int s = 0; s < sides->study[0].n_scenarios; s++) {
         const struct scenario *const before = &sides->study[0].scenario[s];
         const struct scenario *const after = scenario_named(&sides->study[1], before->name);
-        if (!after)
-            continue; /* told with the scenarios */
+        if (!after) continue; /* told with the scenarios */
         facts_of(&facts[0], before);
         facts_of(&facts[1], after);
         for (int f = 0; f < N_SCENARIO_FACTS; f++)
@@ -160,8 +154,7 @@ void differences_print(const struct sides *sides, FILE *to)
     int n = 0;
     for (int i = 0; i < N_KNOBS; i++) {
         const int a = axis_told(i);
-        if (same_values(&before->axis[a], &after->axis[a]))
-            continue;
+        if (same_values(&before->axis[a], &after->axis[a])) continue;
         fprintf(to, "  %s.%s: ", room_of(a), space_knob(a)->path);
         values_print(to, space_knob(a), &before->axis[a]);
         fputs(" -> ", to);
@@ -182,8 +175,7 @@ void differences_write_json(const struct sides *sides, struct json *json)
     json_open(json, "knobs", '[');
     for (int i = 0; i < N_KNOBS; i++) {
         const int a = axis_told(i);
-        if (same_values(&before->axis[a], &after->axis[a]))
-            continue;
+        if (same_values(&before->axis[a], &after->axis[a])) continue;
         json_open(json, NULL, '{');
         snprintf(path, sizeof path, "%s.%s", room_of(a), space_knob(a)->path);
         json_text(json, "knob", path);

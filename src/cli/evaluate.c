@@ -5,10 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct { const char *cases; } options;
+static struct {
+    const char *cases;
+} options;
 
 static const struct option table[] = {
-    {ARGUMENT, 0, "CASES", NULL, &options.cases, "file of one JSON object per line with scenario, plan, hardware; - is stdin"},
+    {ARGUMENT, 0, "CASES", NULL, &options.cases,
+     "file of one JSON object per line with scenario, plan, hardware; - is stdin"},
     {0},
 };
 
@@ -96,7 +99,8 @@ const struct command command_evaluate = {
     .usage = "CASES",
     .examples = "  cosweep evaluate cases.jsonl > answers.jsonl\n"
                 "  echo '{\"scenario\": {\"model\": \"llama-3.1-70b\", \"phase\": \"decode\", \"context\": \"128k\"},\n"
-                "         \"plan\": {\"tp\": 8, \"cp\": 8}, \"hardware\": {\"base\": \"sip\"}}' | tr -d '\\n' | cosweep evaluate -\n",
+                "         \"plan\": {\"tp\": 8, \"cp\": 8}, \"hardware\": {\"base\": \"sip\"}}' | tr -d '\\n' | cosweep "
+                "evaluate -\n",
     .options = table,
     .call = cmd_evaluate,
 };

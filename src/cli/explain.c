@@ -35,15 +35,11 @@ static void json_print(const struct answer *answer, const struct study *study)
 static void text_print(const struct answer *answer, const struct study *study)
 {
     answer_print(stdout, answer, study->limit);
-    if (answer->reason != REASON_NONE)
-        relaxations_print(stdout, answer, study);
-    if (answer->complete)
-        waste_print(stdout, answer);
+    if (answer->reason != REASON_NONE) relaxations_print(stdout, answer, study);
+    if (answer->complete) waste_print(stdout, answer);
     hints_print(stdout, answer, study);
-    if (options.sharding && answer->complete)
-        sharding_print(stdout, answer);
-    if (options.formulas && answer->complete)
-        formulas_print(stdout, answer);
+    if (options.sharding && answer->complete) sharding_print(stdout, answer);
+    if (options.formulas && answer->complete) formulas_print(stdout, answer);
 }
 
 /* `--row all --json`: every row of the scenario, one object a line, without what the rows have in common. */
@@ -76,19 +72,15 @@ static int cmd_explain(struct cli *cli)
     static struct answer answer;
     const bool all = options.choice.row && strcmp(options.choice.row, "all") == 0;
     int code = -1;
-    if (choice_open(&chosen, &options.choice, &arena, &cli->errors) != 0)
-        goto out;
+    if (choice_open(&chosen, &options.choice, &arena, &cli->errors) != 0) goto out;
     if (all) {
         code = all_rows_print(&chosen, &cli->errors);
         goto out;
     }
-    if (choice_candidate(&candidate, &chosen, &options.choice, &cli->errors) != 0)
-        goto out;
+    if (choice_candidate(&candidate, &chosen, &options.choice, &cli->errors) != 0) goto out;
     answer_candidate(&answer, &candidate, chosen.study.limit, chosen.study.n_limits);
-    if (options.json)
-        json_print(&answer, &chosen.study);
-    else
-        text_print(&answer, &chosen.study);
+    if (options.json) json_print(&answer, &chosen.study);
+    else text_print(&answer, &chosen.study);
     code = STATUS_DONE;
 out:
     arena_free(&arena);

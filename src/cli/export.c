@@ -43,8 +43,7 @@ static void study_pin(struct study *study, const struct chosen *chosen, struct c
 /* A name may hold anything; a comment ends with its line. */
 static void comment_text(FILE *to, const char *text)
 {
-    for (const char *c = text; *c; c++)
-        putc((unsigned char)*c < ' ' ? ' ' : *c, to);
+    for (const char *c = text; *c; c++) putc((unsigned char)*c < ' ' ? ' ' : *c, to);
 }
 
 static void study_write(FILE *to, const struct study *study, const struct chosen *chosen)
@@ -74,8 +73,7 @@ static int output_write(const struct study *study, const struct chosen *chosen, 
     if (!options.force && access(options.output, F_OK) == 0)
         return error_add(errors, STATUS_INPUT, options.output, 0, "exists; give another --output, or --force to replace it");
     FILE *const to = fopen(options.output, "w");
-    if (!to)
-        return error_add(errors, STATUS_SYSTEM, options.output, 0, "cannot be written: %s", strerror(errno));
+    if (!to) return error_add(errors, STATUS_SYSTEM, options.output, 0, "cannot be written: %s", strerror(errno));
     study_write(to, study, chosen);
     const bool failed = ferror(to) != 0;
     if (fclose(to) != 0 || failed)
@@ -90,17 +88,14 @@ static int cmd_export(struct cli *cli)
     static struct candidate candidate;
     struct study study;
     int code = -1;
-    if (choice_open(&chosen, &options.choice, &arena, &cli->errors) != 0)
-        goto out;
-    if (choice_candidate(&candidate, &chosen, &options.choice, &cli->errors) != 0)
-        goto out;
+    if (choice_open(&chosen, &options.choice, &arena, &cli->errors) != 0) goto out;
+    if (choice_candidate(&candidate, &chosen, &options.choice, &cli->errors) != 0) goto out;
     if (!chosen.is_result) {
         error_add(&cli->errors, STATUS_INPUT, options.choice.source, 0, "is no result; give a result file and --row N");
         goto out;
     }
     study_pin(&study, &chosen, &candidate, &arena);
-    if (study_restate(&study, &arena, &cli->errors) == 0)
-        code = output_write(&study, &chosen, &cli->errors);
+    if (study_restate(&study, &arena, &cli->errors) == 0) code = output_write(&study, &chosen, &cli->errors);
 out:
     arena_free(&arena);
     return code;

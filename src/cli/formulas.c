@@ -78,8 +78,10 @@ struct roofline formulas_roofline(const struct formulas *formulas, const struct 
 
 const char *exchange_kind_name(const struct exchange *exchange)
 {
-    static const char *const names[] = {[ALL_GATHER] = "all-gather", [REDUCE_SCATTER] = "reduce-scatter",
-                                        [ALL_REDUCE] = "all-reduce", [ALL_TO_ALL] = "all-to-all"};
+    static const char *const names[] = {[ALL_GATHER] = "all-gather",
+                                        [REDUCE_SCATTER] = "reduce-scatter",
+                                        [ALL_REDUCE] = "all-reduce",
+                                        [ALL_TO_ALL] = "all-to-all"};
     return exchange->hop ? "message" : names[exchange->kind];
 }
 

@@ -18,11 +18,9 @@ static int gate_read(struct sides *sides, const char *text, size_t n, struct err
     snprintf(gate.text, sizeof gate.text, "%.*s", (int)n, text);
     memcpy(item, gate.text, sizeof item);
     colon = strchr(item, ':');
-    if (colon)
-        *colon = '\0';
+    if (colon) *colon = '\0';
     for (int g = 0; g < N_GATES; g++)
-        if (strcmp(item, gate_name[g]) == 0)
-            gate.kind = (enum gate_kind)g;
+        if (strcmp(item, gate_name[g]) == 0) gate.kind = (enum gate_kind)g;
     if (gate.kind == N_GATES || !colon)
         return error_add(errors, STATUS_INPUT, NULL, 0,
                          "compare: --fail-on: `%.*s` is no gate; give worse, latency or hypervolume "
@@ -57,8 +55,7 @@ static void check_latency(const struct gate *gate, const struct difference *d, c
 {
     char before[32], after[32];
     const double from = d->latency_s[0], to = d->latency_s[1];
-    if (isnan(from))
-        return;
+    if (isnan(from)) return;
     unit_format(before, from, DIM_SECONDS);
     if (isnan(to))
         error_add(errors, STATUS_GATE, path, 0,
@@ -98,12 +95,9 @@ void gates_check(const struct sides *sides, const struct difference *d, struct e
     const char *const path = sides->path[1];
     for (int g = 0; g < sides->n_gates; g++) {
         const struct gate *const gate = &sides->gate[g];
-        if (gate->kind == GATE_WORSE || gate->kind == GATE_LATENCY)
-            check_latency(gate, d, path, errors);
-        if (gate->kind == GATE_WORSE || gate->kind == GATE_HYPERVOLUME)
-            check_hypervolume(gate, d, path, errors);
-        if (gate->kind == GATE_ROWS)
-            check_rows(gate, d, path, errors);
+        if (gate->kind == GATE_WORSE || gate->kind == GATE_LATENCY) check_latency(gate, d, path, errors);
+        if (gate->kind == GATE_WORSE || gate->kind == GATE_HYPERVOLUME) check_hypervolume(gate, d, path, errors);
+        if (gate->kind == GATE_ROWS) check_rows(gate, d, path, errors);
     }
 }
 

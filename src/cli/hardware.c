@@ -39,12 +39,9 @@ static void preset_json(struct json *json, const struct hardware_preset *preset)
     for (int i = 0; i < N_HARDWARE_KNOBS; i++) {
         const struct knob *const knob = &hardware_knob[i];
         const double value = knob_value(&preset->hardware, i);
-        if (knob->dimension == DIM_CODE)
-            json_text(json, knob->name, knob_word(knob, (int)value, text));
-        else if (knob->dimension == DIM_BOOL)
-            json_bool(json, knob->name, value != 0);
-        else
-            json_number(json, knob->name, value);
+        if (knob->dimension == DIM_CODE) json_text(json, knob->name, knob_word(knob, (int)value, text));
+        else if (knob->dimension == DIM_BOOL) json_bool(json, knob->name, value != 0);
+        else json_number(json, knob->name, value);
     }
     json_close(json, '}');
     json_close(json, '}');
@@ -73,15 +70,14 @@ static void preset_print(const struct hardware_preset *preset)
 
 static void presets_print(void)
 {
-    static const enum hardware_knob shown[] = {HW_flops, HW_hbm_bandwidth, HW_hbm_capacity, HW_pes_per_cube,
-                                               HW_cubes_per_sip, HW_pe_bandwidth, HW_d2d_bandwidth, HW_c2c_bandwidth};
+    static const enum hardware_knob shown[] = {HW_flops,         HW_hbm_bandwidth, HW_hbm_capacity,  HW_pes_per_cube,
+                                               HW_cubes_per_sip, HW_pe_bandwidth,  HW_d2d_bandwidth, HW_c2c_bandwidth};
     enum { N_SHOWN = sizeof shown / sizeof shown[0] };
     struct table list;
     char text[32];
     table_init(&list, N_SHOWN + 2);
     table_column(&list, 0, "name", false);
-    for (int c = 0; c < N_SHOWN; c++)
-        table_column(&list, c + 1, hardware_knob[shown[c]].name, true);
+    for (int c = 0; c < N_SHOWN; c++) table_column(&list, c + 1, hardware_knob[shown[c]].name, true);
     table_column(&list, N_SHOWN + 1, "meaning", false);
     for (int i = 0; i < n_hardware_presets; i++) {
         const struct hardware_preset *const preset = hardware_preset(i);
@@ -99,12 +95,9 @@ static void presets_print(void)
 static void range_text(char *text, size_t chars, const struct knob *knob)
 {
     char low[32], high[32];
-    if (knob->dimension == DIM_CODE)
-        snprintf(text, chars, "%s", knob->words);
-    else if (knob->dimension == DIM_BOOL)
-        snprintf(text, chars, "true|false");
-    else
-        snprintf(text, chars, "%s to %s", knob_text(low, knob, knob->low), knob_text(high, knob, knob->high));
+    if (knob->dimension == DIM_CODE) snprintf(text, chars, "%s", knob->words);
+    else if (knob->dimension == DIM_BOOL) snprintf(text, chars, "true|false");
+    else snprintf(text, chars, "%s to %s", knob_text(low, knob, knob->low), knob_text(high, knob, knob->high));
 }
 
 static void knobs_print(void)
@@ -145,11 +138,9 @@ static void knobs_json(struct json *json)
         json_text(json, "units", unit_name(knob->dimension));
         json_number(json, "low", knob->low);
         json_number(json, "high", knob->high);
-        if (knob->dimension == DIM_CODE)
-            json_text(json, "words", knob->words);
+        if (knob->dimension == DIM_CODE) json_text(json, "words", knob->words);
         json_open(json, "auto", '[');
-        for (int v = 0; v < n; v++)
-            json_number(json, NULL, values[v]);
+        for (int v = 0; v < n; v++) json_number(json, NULL, values[v]);
         json_close(json, ']');
         json_text(json, "meaning", knob->meaning);
         json_close(json, '}');
@@ -162,12 +153,9 @@ static void knobs_json(struct json *json)
 static void named_show(struct json *json)
 {
     for (int i = 0; i < n_hardware_presets; i++) {
-        if (strcmp(hardware_preset(i)->name, options.name) != 0)
-            continue;
-        if (options.json)
-            preset_json(json, hardware_preset(i));
-        else
-            preset_print(hardware_preset(i));
+        if (strcmp(hardware_preset(i)->name, options.name) != 0) continue;
+        if (options.json) preset_json(json, hardware_preset(i));
+        else preset_print(hardware_preset(i));
     }
 }
 
@@ -179,8 +167,7 @@ static void all_show(struct json *json)
         knobs_print();
     } else if (options.json) {
         json_open(json, NULL, '[');
-        for (int i = 0; i < n_hardware_presets; i++)
-            preset_json(json, hardware_preset(i));
+        for (int i = 0; i < n_hardware_presets; i++) preset_json(json, hardware_preset(i));
         json_close(json, ']');
     } else {
         presets_print();
@@ -194,14 +181,10 @@ static int cmd_hardware(struct cli *cli)
     if (options.name && options.knobs)
         return error_add(&cli->errors, STATUS_INPUT, NULL, 0,
                          "hardware: --knobs is the same for every preset; leave out `%s`", options.name);
-    if (options.name && hardware_by_name(&unused, options.name, &cli->errors, NULL, 0) != 0)
-        return -1;
-    if (options.name)
-        named_show(&json);
-    else
-        all_show(&json);
-    if (options.json)
-        printf("\n");
+    if (options.name && hardware_by_name(&unused, options.name, &cli->errors, NULL, 0) != 0) return -1;
+    if (options.name) named_show(&json);
+    else all_show(&json);
+    if (options.json) printf("\n");
     return STATUS_DONE;
 }
 

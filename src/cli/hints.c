@@ -15,10 +15,8 @@ static void set_changed(struct table *table, int row, int column, double before,
 {
     char value[32], text[64];
     unit_format(value, after, dimension);
-    if (before > 0.0)
-        snprintf(text, sizeof text, "%s (%+.1f%%)", value, 100.0 * (after / before - 1.0));
-    else
-        snprintf(text, sizeof text, "%s", value);
+    if (before > 0.0) snprintf(text, sizeof text, "%s (%+.1f%%)", value, 100.0 * (after / before - 1.0));
+    else snprintf(text, sizeof text, "%s", value);
     table_set(table, row, column, text);
 }
 
@@ -36,8 +34,7 @@ void hints_print(FILE *to, const struct answer *answer, const struct study *stud
         return;
     }
     table_init(&table, 8);
-    for (int c = 0; c < 8; c++)
-        table_column(&table, c, headings[c], c >= 3);
+    for (int c = 0; c < 8; c++) table_column(&table, c, headings[c], c >= 3);
     for (int i = 0; i < n; i++) {
         char path[64], from[32], into[32], text[72];
         const int at = table_row(&table);
@@ -61,12 +58,9 @@ static void value_write(struct json *json, const char *key, const struct change 
     const struct knob *const table = change->of == CHANGE_PLAN ? plan_knob : hardware_knob;
     const enum dimension dimension = change->of == CHANGE_LIMIT ? DIM_NUMBER : table[change->knob].dimension;
     char text[32];
-    if (dimension == DIM_CODE)
-        json_text(json, key, change_value(text, change, value, limits));
-    else if (dimension == DIM_BOOL)
-        json_bool(json, key, value != 0.0);
-    else
-        json_number(json, key, value);
+    if (dimension == DIM_CODE) json_text(json, key, change_value(text, change, value, limits));
+    else if (dimension == DIM_BOOL) json_bool(json, key, value != 0.0);
+    else json_number(json, key, value);
 }
 
 static void change_write(struct json *json, const struct change *change, const struct limit *limits)
@@ -108,8 +102,7 @@ void hints_write_json(struct json *json, const struct answer *answer, const stru
         json_close(json, '}');
     }
     json_close(json, ']');
-    if (answer->reason != REASON_NONE)
-        relaxations_write(json, answer, study);
+    if (answer->reason != REASON_NONE) relaxations_write(json, answer, study);
 }
 
 /* ---- relaxations ------------------------------------------------------------------------------------------------- */
@@ -134,12 +127,9 @@ static void relaxation_print(FILE *to, const struct relaxation *found, const str
 
 static void found_print(FILE *to, const struct relaxation *found, int n, const struct limit *limits, bool with_plan)
 {
-    if (n == 0)
-        fprintf(to, "no single knob or limit makes it feasible\n");
-    else
-        fprintf(to, "the least that makes it feasible:\n");
-    for (int i = 0; i < n; i++)
-        relaxation_print(to, &found[i], limits, with_plan);
+    if (n == 0) fprintf(to, "no single knob or limit makes it feasible\n");
+    else fprintf(to, "the least that makes it feasible:\n");
+    for (int i = 0; i < n; i++) relaxation_print(to, &found[i], limits, with_plan);
 }
 
 void relaxations_print(FILE *to, const struct answer *answer, const struct study *study)

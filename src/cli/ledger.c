@@ -24,8 +24,7 @@ static void row_print(struct table *table, const char *what, double pe_bytes, do
 static void idle_print(FILE *to, const struct layout *layout)
 {
     const int64_t idle = layout->pes - layout->used;
-    if (idle == 0)
-        return;
+    if (idle == 0) return;
     fprintf(to, "%" PRId64 " of %" PRId64 " allocated PEs have no rank: %.1f%%\n", idle, layout->pes,
             100.0 * (double)idle / (double)layout->pes);
 }
@@ -42,8 +41,7 @@ void waste_print(FILE *to, const struct answer *answer)
     const double machine_all = waste.machine_weights.kept_bytes + waste.machine_kv.kept_bytes;
     answer_heading(to, "Kept more than once, or for nothing (per cent of what the fullest PE keeps, and all PEs)");
     table_init(&table, 5);
-    for (int c = 0; c < 5; c++)
-        table_column(&table, c, headings[c], c > 0);
+    for (int c = 0; c < 5; c++) table_column(&table, c, headings[c], c > 0);
     row_print(&table, "the model's own weights", waste.pe_weights.own_bytes, pe_all, waste.machine_weights.own_bytes,
               machine_all);
     row_print(&table, "the KV cache's own bytes", waste.pe_kv.own_bytes, pe_all, waste.machine_kv.own_bytes, machine_all);
@@ -76,8 +74,7 @@ void waste_write_json(struct json *json, const struct answer *answer)
     kept_write(json, "machine_kv", &waste.machine_kv);
     json_open(json, "causes", '[');
     for (int w = 0; w < N_WASTES; w++) {
-        if (waste.machine_bytes[w] <= 0.0)
-            continue;
+        if (waste.machine_bytes[w] <= 0.0) continue;
         json_open(json, NULL, '{');
         json_text(json, "cause", waste_name[w]);
         json_text(json, "meaning", waste_meaning[w]);

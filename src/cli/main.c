@@ -17,8 +17,7 @@ static void help_print(FILE *to)
 {
     fprintf(to, "Sweep hardware and parallelism together for serving a large language model.\n\n"
                 "usage: " PROGRAM " COMMAND [OPTIONS]\n\ncommands:\n");
-    for (int i = 0; i < N_COMMANDS; i++)
-        fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    for (int i = 0; i < N_COMMANDS; i++) fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(to, "\n`" PROGRAM " COMMAND --help` shows options and examples, `" PROGRAM " --version` how it was built.\n\n"
                 "exit codes: 0 done, 1 a comparison failed, 2 bad input, 3 nothing feasible, 4 stopped with a checkpoint,\n"
                 "5 the system failed\n");
@@ -46,8 +45,7 @@ static const struct command *command_find(const char *name, struct errors *error
     const char *names[N_COMMANDS];
     for (int i = 0; i < N_COMMANDS; i++) {
         names[i] = commands[i]->name;
-        if (strcmp(name, names[i]) == 0)
-            return commands[i];
+        if (strcmp(name, names[i]) == 0) return commands[i];
     }
     const char *near = nearest_word(name, names, N_COMMANDS);
     error_add(errors, STATUS_INPUT, NULL, 0, "there is no command `%s`; %s%s%s", name, near ? "did you mean `" : "see `",
@@ -65,19 +63,16 @@ static const struct command *command_chosen(int *argc, char ***argv, struct cli 
         return NULL;
     }
     if (strcmp(first, "--version") == 0 || strcmp(first, "-V") == 0) {
-        if (cli->ranks.rank == 0)
-            version_print(stdout);
+        if (cli->ranks.rank == 0) version_print(stdout);
         return NULL;
     }
     if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0 || (help && *argc == 2)) {
-        if (cli->ranks.rank == 0)
-            help_print(stdout);
+        if (cli->ranks.rank == 0) help_print(stdout);
         return NULL;
     }
     const struct command *const command = command_find(help ? (*argv)[2] : first, &cli->errors);
     if (command && help) {
-        if (cli->ranks.rank == 0)
-            command_help(command, stdout);
+        if (cli->ranks.rank == 0) command_help(command, stdout);
         return NULL;
     }
     *argc -= 1;
@@ -89,12 +84,9 @@ static const struct command *command_chosen(int *argc, char ***argv, struct cli 
 static int command_call(const struct command *command, int argc, char **argv, struct cli *cli)
 {
     bool help = false;
-    if (options_parse(command->options, command->name, argc, argv, &help, &cli->errors) != 0)
-        return -1;
-    if (!help && (command->collective || cli->ranks.rank == 0))
-        return command->call(cli);
-    if (help && cli->ranks.rank == 0)
-        command_help(command, stdout);
+    if (options_parse(command->options, command->name, argc, argv, &help, &cli->errors) != 0) return -1;
+    if (!help && (command->collective || cli->ranks.rank == 0)) return command->call(cli);
+    if (help && cli->ranks.rank == 0) command_help(command, stdout);
     return STATUS_DONE;
 }
 
@@ -103,8 +95,7 @@ static int output_close(int code)
 {
     errno = 0;
     const bool failed = fflush(stdout) != 0 || ferror(stdout);
-    if (!failed || errno == EPIPE || errno == 0)
-        return code;
+    if (!failed || errno == EPIPE || errno == 0) return code;
     fprintf(stderr, PROGRAM ": writing to standard output: %s\n", strerror(errno));
     return STATUS_SYSTEM;
 }
@@ -117,8 +108,7 @@ int main(int argc, char **argv)
     const struct command *const command = command_chosen(&argc, &argv, &cli);
     int code = command ? command_call(command, argc, argv, &cli) : STATUS_DONE;
     if (cli.errors.n > 0) {
-        if (cli.ranks.rank == cli.speaker)
-            errors_print(&cli.errors, stderr);
+        if (cli.ranks.rank == cli.speaker) errors_print(&cli.errors, stderr);
         code = code <= STATUS_DONE ? cli.errors.item[0].code : code;
     }
     code = output_close(code);

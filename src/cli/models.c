@@ -19,13 +19,14 @@ static const struct option table[] = {
 
 /* X(section, key, member); sections are "" for the top, or a map of the inline model. */
 #define FACTS(X)                                                                                                            \
-    X("", "layers", layers) X("", "hidden", hidden) X("", "heads", heads) X("", "kv_heads", kv_heads)                       \
-    X("", "head_dim", head_dim) X("", "ffn", ffn) X("", "vocab", vocab)                                                     \
-    X("mla", "q_rank", mla.q_rank) X("mla", "kv_rank", mla.kv_rank) X("mla", "nope_dim", mla.nope_dim)                      \
-    X("mla", "rope_dim", mla.rope_dim) X("mla", "v_dim", mla.v_dim)                                                         \
-    X("moe", "experts", moe.experts) X("moe", "per_token", moe.per_token) X("moe", "ffn", moe.ffn)                          \
-    X("moe", "shared_ffn", moe.shared_ffn) X("moe", "dense_layers", moe.dense_layers) X("moe", "period", moe.period)        \
-    X("window", "tokens", window.tokens) X("window", "global_every", window.global_every)
+    X("", "layers", layers)                                                                                                 \
+    X("", "hidden", hidden) X("", "heads", heads) X("", "kv_heads", kv_heads) X("", "head_dim", head_dim) X("", "ffn", ffn) \
+        X("", "vocab", vocab) X("mla", "q_rank", mla.q_rank) X("mla", "kv_rank", mla.kv_rank)                               \
+            X("mla", "nope_dim", mla.nope_dim) X("mla", "rope_dim", mla.rope_dim) X("mla", "v_dim", mla.v_dim)              \
+                X("moe", "experts", moe.experts) X("moe", "per_token", moe.per_token) X("moe", "ffn", moe.ffn)              \
+                    X("moe", "shared_ffn", moe.shared_ffn) X("moe", "dense_layers", moe.dense_layers)                       \
+                        X("moe", "period", moe.period) X("window", "tokens", window.tokens)                                 \
+                            X("window", "global_every", window.global_every)
 struct fact {
     const char *section, *key;
     size_t offset;
@@ -47,10 +48,8 @@ static int64_t fact_value(const struct model *model, const struct fact *fact)
 /* Whether the model has the section at all. */
 static bool has_section(const struct model *model, const char *section)
 {
-    if (strcmp(section, "mla") == 0)
-        return model->mla.kv_rank > 0;
-    if (strcmp(section, "moe") == 0)
-        return model->moe.experts > 0;
+    if (strcmp(section, "mla") == 0) return model->mla.kv_rank > 0;
+    if (strcmp(section, "moe") == 0) return model->moe.experts > 0;
     return strcmp(section, "window") != 0 || model->window.tokens > 0;
 }
 
@@ -67,18 +66,15 @@ static void facts_json(struct json *json, const struct model *model)
 {
     const char *section = "";
     for (int i = 0; i < N_FACTS; i++) {
-        if (!has_section(model, facts[i].section))
-            continue;
+        if (!has_section(model, facts[i].section)) continue;
         if (strcmp(section, facts[i].section) != 0) {
-            if (section[0] != '\0')
-                json_close(json, '}');
+            if (section[0] != '\0') json_close(json, '}');
             section = facts[i].section;
             json_open(json, section, '{');
         }
         json_number(json, facts[i].key, (double)fact_value(model, &facts[i]));
     }
-    if (section[0] != '\0')
-        json_close(json, '}');
+    if (section[0] != '\0') json_close(json, '}');
 }
 
 static void described_json(struct json *json, const struct described *described)
@@ -96,8 +92,7 @@ static void described_json(struct json *json, const struct described *described)
     json_number(json, "active_parameters", model_active_parameters(model));
     json_number(json, "published_parameters", described->published_parameters > 0 ? described->published_parameters : NAN);
     json_text(json, "source", described->source);
-    if (described->warnings[0] != '\0')
-        json_text(json, "warnings", described->warnings);
+    if (described->warnings[0] != '\0') json_text(json, "warnings", described->warnings);
     json_close(json, '}');
 }
 
@@ -124,8 +119,7 @@ static void described_print(const struct described *described)
         printf("  %-18s %s (%s)\n", "published", unit_format(text, described->published_parameters, DIM_COUNT),
                described->published_source);
     printf("  %-18s %s\n", "source", described->source);
-    if (described->warnings[0] != '\0')
-        printf("  %-18s %s\n", "left out", described->warnings);
+    if (described->warnings[0] != '\0') printf("  %-18s %s\n", "left out", described->warnings);
 }
 
 static int preset_describe(struct described *described, int i, struct errors *errors)
@@ -154,11 +148,9 @@ static int named_describe(struct described *described, struct arena *arena, stru
                        : model_from_hugging_face(&described->model, config, errors, options.name, described->warnings,
                                                  sizeof described->warnings);
     }
-    if (model_by_name(&found, options.name, errors, NULL, 0) != 0)
-        return -1;
+    if (model_by_name(&found, options.name, errors, NULL, 0) != 0) return -1;
     for (int i = 0; i < n_model_presets; i++)
-        if (strcmp(model_preset(i)->model.name, found.name) == 0)
-            return preset_describe(described, i, errors);
+        if (strcmp(model_preset(i)->model.name, found.name) == 0) return preset_describe(described, i, errors);
     return -1;
 }
 
@@ -178,22 +170,20 @@ static void all_print(struct errors *errors)
     enum { N_HEADINGS = sizeof headings / sizeof headings[0] };
     struct table list;
     table_init(&list, N_HEADINGS);
-    for (int c = 0; c < N_HEADINGS; c++)
-        table_column(&list, c, headings[c], c > 0);
+    for (int c = 0; c < N_HEADINGS; c++) table_column(&list, c, headings[c], c > 0);
     for (int i = 0; i < n_model_presets; i++) {
         struct described described = {0};
         char text[32];
-        if (preset_describe(&described, i, errors) != 0)
-            continue;
+        if (preset_describe(&described, i, errors) != 0) continue;
         const struct model *const model = &described.model;
         const int row = table_row(&list);
-        const int64_t whole[] = {model->layers, model->hidden, model->heads, model->kv_heads, model->head_dim, model->ffn,
+        const int64_t whole[] = {model->layers,      model->hidden,        model->heads,
+                                 model->kv_heads,    model->head_dim,      model->ffn,
                                  model->moe.experts, model->moe.per_token, model->window.tokens};
         table_set(&list, row, 0, model->name);
         table_set(&list, row, 1, unit_format(text, model_parameters(model), DIM_COUNT));
         table_set(&list, row, 2, unit_format(text, model_active_parameters(model), DIM_COUNT));
-        for (int c = 3; c < N_HEADINGS; c++)
-            cell_whole(&list, row, c, whole[c - 3]);
+        for (int c = 3; c < N_HEADINGS; c++) cell_whole(&list, row, c, whole[c - 3]);
     }
     table_print(&list, stdout, -1);
     table_free(&list);
@@ -204,8 +194,7 @@ static void all_json(struct json *json, struct errors *errors)
     json_open(json, NULL, '[');
     for (int i = 0; i < n_model_presets; i++) {
         struct described described = {0};
-        if (preset_describe(&described, i, errors) == 0)
-            described_json(json, &described);
+        if (preset_describe(&described, i, errors) == 0) described_json(json, &described);
     }
     json_close(json, ']');
 }
@@ -218,17 +207,14 @@ static int cmd_models(struct cli *cli)
     struct arena arena = {0};
     struct described described = {.published_source = ""};
     if (options.name && named_describe(&described, &arena, &cli->errors) == 0) {
-        if (options.json)
-            described_json(&json, &described);
-        else
-            described_print(&described);
+        if (options.json) described_json(&json, &described);
+        else described_print(&described);
     } else if (!options.name && options.json) {
         all_json(&json, &cli->errors);
     } else if (!options.name) {
         all_print(&cli->errors);
     }
-    if (options.json && cli->errors.n == 0)
-        printf("\n");
+    if (options.json && cli->errors.n == 0) printf("\n");
     arena_free(&arena);
     return cli->errors.n > 0 ? -1 : STATUS_DONE;
 }

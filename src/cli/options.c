@@ -20,8 +20,7 @@ static void texts_add(struct texts *texts, const char *text, const char *name, s
 {
     if (texts->n == MAX_TEXTS)
         error_add(errors, STATUS_INPUT, NULL, 0, "%s: given more than %d times; give fewer", name, MAX_TEXTS);
-    else
-        texts->text[texts->n++] = text;
+    else texts->text[texts->n++] = text;
 }
 
 /* Position of `word` among "a|b|c", -1 if it is not there. */
@@ -31,8 +30,7 @@ static int word_position(const char *words, const char *word)
     int position = 0;
     for (const char *at = words; *at != '\0'; position++) {
         const size_t length = strcspn(at, "|");
-        if (length == n && strncmp(at, word, n) == 0)
-            return position;
+        if (length == n && strncmp(at, word, n) == 0) return position;
         at += length + (at[length] == '|');
     }
     return -1;
@@ -50,29 +48,22 @@ static void number_set(const struct option *option, const char *text, const char
     else if (!seconds && !(value >= 0 && value <= 9e15))
         error_add(errors, STATUS_INPUT, NULL, 0, "%s: `%s` is out of range; give a whole number from 0 to 9e15", place,
                   text);
-    else if (seconds)
-        *(double *)option->target = value;
-    else
-        *(int64_t *)option->target = (int64_t)value;
+    else if (seconds) *(double *)option->target = value;
+    else *(int64_t *)option->target = (int64_t)value;
 }
 
 static void value_set(const struct option *option, const char *text, const char *place, struct errors *errors)
 {
     switch (option->kind) {
     case OPTION_COUNT:
-    case OPTION_SECONDS:
-        number_set(option, text, place, errors);
-        return;
+    case OPTION_SECONDS: number_set(option, text, place, errors); return;
     case OPTION_LIST:
-    case ARGUMENT_REST:
-        texts_add(option->target, text, place, errors);
-        return;
+    case ARGUMENT_REST: texts_add(option->target, text, place, errors); return;
     case OPTION_CHOICE: {
         const int position = word_position(option->value, text);
         if (position < 0)
             error_add(errors, STATUS_INPUT, NULL, 0, "%s: `%s` is unknown; give one of %s", place, text, option->value);
-        else
-            *(int *)option->target = position;
+        else *(int *)option->target = position;
         return;
     }
     default:
@@ -86,16 +77,14 @@ static void value_set(const struct option *option, const char *text, const char 
 static const struct option *find_long(const struct option *table, const char *name, size_t n)
 {
     for (const struct option *row = table; row->kind != OPTION_END; row++)
-        if (!is_argument(row) && strlen(row->name) == n && strncmp(row->name, name, n) == 0)
-            return row;
+        if (!is_argument(row) && strlen(row->name) == n && strncmp(row->name, name, n) == 0) return row;
     return NULL;
 }
 
 static const struct option *find_short(const struct option *table, char letter)
 {
     for (const struct option *row = table; row->kind != OPTION_END; row++)
-        if (!is_argument(row) && row->letter == letter)
-            return row;
+        if (!is_argument(row) && row->letter == letter) return row;
     return NULL;
 }
 
@@ -112,8 +101,7 @@ static void unknown_option(const struct option *table, const char *command, cons
     const char *const at = word + strspn(word, "-");
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(at, "="), at);
     const char *const near = nearest_word(bare, names, n);
-    if (near)
-        error_add(errors, STATUS_INPUT, NULL, 0, "%s: no option `%.80s`; did you mean `--%s`?", command, word, near);
+    if (near) error_add(errors, STATUS_INPUT, NULL, 0, "%s: no option `%.80s`; did you mean `--%s`?", command, word, near);
     else
         error_add(errors, STATUS_INPUT, NULL, 0, "%s: no option `%.80s`; see `%s %s --help`", command, word, PROGRAM,
                   command);
@@ -136,8 +124,7 @@ static bool option_read(const struct option *table, const char *command, int arg
     char place[2 * NAME_CHARS];
     snprintf(place, sizeof place, "%s: --%s", command, row->name);
     if (!takes_value(row)) {
-        if (equals)
-            error_add(errors, STATUS_INPUT, NULL, 0, "%s: takes no value; leave out `%.80s`", place, equals);
+        if (equals) error_add(errors, STATUS_INPUT, NULL, 0, "%s: takes no value; leave out `%.80s`", place, equals);
         *(bool *)row->target = true;
     } else if (equals) {
         value_set(row, equals + 1, place, errors);
@@ -154,21 +141,17 @@ static bool option_read(const struct option *table, const char *command, int arg
 /* The next argument row after `row`, or the row itself if it takes all. */
 static const struct option *argument_after(const struct option *row)
 {
-    if (row->kind != ARGUMENT_REST)
-        row++;
-    while (row->kind != OPTION_END && !is_argument(row))
-        row++;
+    if (row->kind != ARGUMENT_REST) row++;
+    while (row->kind != OPTION_END && !is_argument(row)) row++;
     return row;
 }
 
-int options_parse(const struct option *table, const char *command, int argc, char **argv, bool *help,
-                  struct errors *errors)
+int options_parse(const struct option *table, const char *command, int argc, char **argv, bool *help, struct errors *errors)
 {
     const struct option *argument = table;
     const int n_errors = errors->n;
     bool only_arguments = false;
-    while (argument->kind != OPTION_END && !is_argument(argument))
-        argument++;
+    while (argument->kind != OPTION_END && !is_argument(argument)) argument++;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
             *help = true;
@@ -179,8 +162,7 @@ int options_parse(const struct option *table, const char *command, int argc, cha
         if (!only_arguments && strcmp(word, "--") == 0) {
             only_arguments = true;
         } else if (!only_arguments && word[0] == '-' && word[1] != '\0') {
-            if (!option_read(table, command, argc, argv, &i, errors))
-                return -1;
+            if (!option_read(table, command, argc, argv, &i, errors)) return -1;
         } else if (argument->kind != OPTION_END) {
             value_set(argument, word, argument->name, errors);
             argument = argument_after(argument);
@@ -198,10 +180,8 @@ void options_print(const struct option *table, FILE *to)
 {
     for (const struct option *row = table; row->kind != OPTION_END; row++) {
         char left[96], letter[8] = "    ";
-        if (row->letter)
-            snprintf(letter, sizeof letter, "-%c, ", row->letter);
-        if (is_argument(row))
-            snprintf(left, sizeof left, "%s", row->name);
+        if (row->letter) snprintf(letter, sizeof letter, "-%c, ", row->letter);
+        if (is_argument(row)) snprintf(left, sizeof left, "%s", row->name);
         else
             snprintf(left, sizeof left, "%s--%s%s%s", letter, row->name, row->value ? " " : "",
                      row->value ? row->value : "");

@@ -16,11 +16,14 @@ enum standing output_standing(const char *path, const struct study *study, bool 
     enum standing standing = STANDING_NOTHING;
     if (force || access(path, F_OK) != 0) return standing;
     if (result_read(&old, path, &arena, &unread) != 0)
-        error_add(errors, STATUS_INPUT, path, 0, "exists and is no result this version can read; give another --output, "
-                                                 "or --force to replace it");
+        error_add(errors, STATUS_INPUT, path, 0,
+                  "exists and is no result this version can read; give another --output, "
+                  "or --force to replace it");
     else if (old.study_hash != study->hash)
-        error_add(errors, STATUS_INPUT, path, 0, "holds the result of a different study (%s); give another --output, or "
-                                                 "--force to replace it", old.study_name);
+        error_add(errors, STATUS_INPUT, path, 0,
+                  "holds the result of a different study (%s); give another --output, or "
+                  "--force to replace it",
+                  old.study_name);
     else standing = STANDING_SAME_STUDY;
     arena_free(&arena);
     return standing;
@@ -37,10 +40,12 @@ int output_lock(const char *path, struct errors *errors)
     lock_name(name, path);
     const int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock < 0)
-        return error_add(errors, STATUS_SYSTEM, path, 0, "cannot write here: %s; give another file with -o", strerror(errno));
+        return error_add(errors, STATUS_SYSTEM, path, 0, "cannot write here: %s; give another file with -o",
+                         strerror(errno));
     if (flock(lock, LOCK_EX | LOCK_NB) == 0) return lock;
     close(lock);
-    return error_add(errors, STATUS_INPUT, path, 0, "is being written by another run; wait for it, or give another file with -o");
+    return error_add(errors, STATUS_INPUT, path, 0,
+                     "is being written by another run; wait for it, or give another file with -o");
 }
 
 void output_unlock(int lock, const char *path)
@@ -52,7 +57,8 @@ void output_unlock(int lock, const char *path)
     close(lock);
 }
 
-int output_write(struct result *result, const struct study *study, const char *path, struct arena *arena, struct errors *errors)
+int output_write(struct result *result, const struct study *study, const char *path, struct arena *arena,
+                 struct errors *errors)
 {
     struct study last;
     if (!study->population.full) return result_write(result, path, errors);

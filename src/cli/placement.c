@@ -28,8 +28,7 @@ void placement_write_json(struct json *json, const struct answer *answer)
         json_number(json, "ranks", (double)layout->size[a]);
         json_number(json, "stride", (double)layout->stride[a]);
         json_open(json, "span", '[');
-        for (int l = 0; l < N_LEVELS; l++)
-            json_number(json, NULL, (double)layout->span[a][l]);
+        for (int l = 0; l < N_LEVELS; l++) json_number(json, NULL, (double)layout->span[a][l]);
         json_close(json, ']');
         members_write(json, layout, a, (int64_t)answer->candidate.hardware.pes_per_cube);
         json_close(json, '}');
@@ -42,8 +41,7 @@ void ring_write_json(struct json *json, const struct answer *answer)
     json_open(json, "ring", '[');
     for (int k = 0; k < answer->demand.n_kinds; k++) {
         const struct ring_time *const ring = &answer->explanation.ring[k];
-        if (ring->n_hops == 0.0)
-            continue;
+        if (ring->n_hops == 0.0) continue;
         json_open(json, NULL, '{');
         json_number(json, "window", (double)answer->demand.kind[k].window_tokens);
         json_bool(json, "moe", answer->demand.kind[k].moe);

@@ -17,7 +17,8 @@ static struct {
 
 static const struct option table[] = {
     {ARGUMENT, 0, "STUDY", NULL, &options.study, "study file (YAML)"},
-    {OPTION_TEXT, 'o', "output", "FILE", &options.output, "result file; the study's name with .h5 in this folder by default"},
+    {OPTION_TEXT, 'o', "output", "FILE", &options.output,
+     "result file; the study's name with .h5 in this folder by default"},
     {OPTION_LIST, 0, "set", "KEY=VALUE", &options.sets, "override a key of the study; may be repeated"},
     {OPTION_FLAG, 'f', "force", NULL, &options.force, "run again, and replace whatever result is there"},
     {OPTION_FLAG, 0, "resume", NULL, &options.resume, "go on from FILE.checkpoint if there is one"},
@@ -36,11 +37,15 @@ static void warn_of_binding(struct ranks ranks)
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     if (ranks.rank != 0) return;
     if (n_cores < n_threads)
-        fprintf(stderr, "cosweep: warning: %d threads share the %d cores this rank is bound to; set OMP_NUM_THREADS=%d or bind "
-                        "more cores to a rank (mpirun --map-by ppr:1:node:PE=%d)\n", n_threads, n_cores, n_cores, n_threads);
+        fprintf(stderr,
+                "cosweep: warning: %d threads share the %d cores this rank is bound to; set OMP_NUM_THREADS=%d or bind "
+                "more cores to a rank (mpirun --map-by ppr:1:node:PE=%d)\n",
+                n_threads, n_cores, n_cores, n_threads);
     else if (ranks.n > 1 && (long)n_cores * ranks.n < online)
-        fprintf(stderr, "cosweep: warning: each rank is bound to %d of %ld cores; if the others are idle, bind more to a rank "
-                        "(mpirun --map-by ppr:N:node:PE=T for N ranks of T threads)\n", n_cores, online);
+        fprintf(stderr,
+                "cosweep: warning: each rank is bound to %d of %ld cores; if the others are idle, bind more to a rank "
+                "(mpirun --map-by ppr:N:node:PE=T for N ranks of T threads)\n",
+                n_cores, online);
 }
 
 /* Whether no rank met an error; if one did, the first of them will speak for all. */
@@ -59,7 +64,8 @@ static int read_shard(struct run_options *run, struct errors *errors)
     if (sscanf(options.shard, "%d/%d%c", &run->shard, &run->n_shards, &after) == 2 && run->shard >= 1 &&
         run->shard <= run->n_shards && run->n_shards <= 100000)
         return 0;
-    return error_add(errors, STATUS_INPUT, NULL, 0, "--shard: \"%.40s\" is no shard; give I/N with I from 1 to N, as 2/8", options.shard);
+    return error_add(errors, STATUS_INPUT, NULL, 0, "--shard: \"%.40s\" is no shard; give I/N with I from 1 to N, as 2/8",
+                     options.shard);
 }
 
 static void name_files(char path[4096], char checkpoint[4096], const struct study *study, const struct run_options *run)
@@ -78,7 +84,8 @@ static int claim(struct cli *cli, const char *path, const struct study *study, c
         *lock = output_lock(path, &cli->errors);
         if (*lock >= 0 && run->n_shards == 0)
             there = output_standing(path, study, options.force, &cli->errors) == STANDING_SAME_STUDY;
-        if (there) printf("%s holds the result of this study already; --force runs it again, `cosweep show` shows it\n", path);
+        if (there)
+            printf("%s holds the result of this study already; --force runs it again, `cosweep show` shows it\n", path);
     }
     if (!all_good(cli)) return -1;
     return ranks_first(there) >= 0 ? 1 : 0;
@@ -103,8 +110,10 @@ static int cmd_run(struct cli *cli)
     char path[4096], checkpoint[4096];
     int code = -1, lock = -1;
     const bool root = cli->ranks.rank == 0;
-    struct run_options run = {.progress = (enum progress)options.progress, .checkpoint_s = options.checkpoint_s,
-                              .resume = options.resume, .checkpoint = checkpoint};
+    struct run_options run = {.progress = (enum progress)options.progress,
+                              .checkpoint_s = options.checkpoint_s,
+                              .resume = options.resume,
+                              .checkpoint = checkpoint};
     read_shard(&run, &cli->errors);
     study_read(&study, options.study, options.sets.text, options.sets.n, &arena, &cli->errors);
     if (!all_good(cli)) goto out;

@@ -16,8 +16,7 @@ void answer_tensors(struct tensors *tensors, const struct answer *answer)
 static int64_t ways(const struct tensor_side *side)
 {
     int64_t n = 1;
-    for (int c = 0; c < side->n_cuts; c++)
-        n *= side->cut[c].ways;
+    for (int c = 0; c < side->n_cuts; c++) n *= side->cut[c].ways;
     return n;
 }
 
@@ -31,8 +30,7 @@ static void side_print(FILE *to, const struct tensor_side *side)
     fprintf(to, "%s %.10g", side->what, side->size);
     for (int c = 0; c < side->n_cuts; c++)
         fprintf(to, "%s %s %" PRId64, c == 0 ? ", cut by" : " x", cut_name[side->cut[c].by], side->cut[c].ways);
-    if (side->n_cuts > 0)
-        fprintf(to, " -> %.10g", side->share);
+    if (side->n_cuts > 0) fprintf(to, " -> %.10g", side->share);
 }
 
 static void rule_print(FILE *to, int columns, int width)
@@ -40,8 +38,7 @@ static void rule_print(FILE *to, int columns, int width)
     fputs("    ", to);
     for (int c = 0; c < columns; c++) {
         putc('+', to);
-        for (int i = 0; i < width; i++)
-            putc('-', to);
+        for (int i = 0; i < width; i++) putc('-', to);
     }
     fputs("+\n", to);
 }
@@ -59,8 +56,7 @@ static void rectangle_print(FILE *to, const struct tensor *tensor)
             fputs("    ", to);
             for (int c = 0; c < columns; c++) {
                 putc('|', to);
-                for (int i = 0; i < width; i++)
-                    putc(r == 0 && c == 0 ? '#' : ' ', to);
+                for (int i = 0; i < width; i++) putc(r == 0 && c == 0 ? '#' : ' ', to);
             }
             fputs("|\n", to);
         }
@@ -75,10 +71,8 @@ static void tensor_print(FILE *to, const struct tensor *tensor)
     static const char *const axis_name[] = {"tp", "cp", "dp"};
     char whole[32], share[32];
     fprintf(to, "\n%s: %s", tensor_name[tensor->code], tensor_meaning[tensor->code]);
-    if (tensor->window_tokens > 0)
-        fprintf(to, ", window %" PRId64, tensor->window_tokens);
-    if (tensor->layers > 1)
-        fprintf(to, ", %" PRId64 " layers", tensor->layers);
+    if (tensor->window_tokens > 0) fprintf(to, ", window %" PRId64, tensor->window_tokens);
+    if (tensor->layers > 1) fprintf(to, ", %" PRId64 " layers", tensor->layers);
     fputs("\n    rows: ", to);
     side_print(to, &tensor->rows);
     fputs("; columns: ", to);
@@ -90,8 +84,7 @@ static void tensor_print(FILE *to, const struct tensor *tensor)
     fprintf(to, "\n    %s%s, a PE keeps %s", unit_format(whole, tensor_bytes(tensor), DIM_BYTES),
             tensor->layers > 1 ? " a layer" : "", unit_format(share, tensor_share_bytes(tensor), DIM_BYTES));
     for (int a = 0; a < 3; a++)
-        if (tensor->copies[a] > 1.0)
-            fprintf(to, ", %.4g copies over %s", tensor->copies[a], axis_name[a]);
+        if (tensor->copies[a] > 1.0) fprintf(to, ", %.4g copies over %s", tensor->copies[a], axis_name[a]);
     putc('\n', to);
     rectangle_print(to, tensor);
 }
@@ -101,8 +94,7 @@ void sharding_print(FILE *to, const struct answer *answer)
     struct tensors tensors;
     answer_tensors(&tensors, answer);
     answer_heading(to, "Tensors (rows down, columns across; # is the share of one PE)");
-    for (int i = 0; i < tensors.n; i++)
-        tensor_print(to, &tensors.tensor[i]);
+    for (int i = 0; i < tensors.n; i++) tensor_print(to, &tensors.tensor[i]);
 }
 
 /* ---- JSON -------------------------------------------------------------------------------------------------------- */
@@ -113,12 +105,9 @@ static void side_write(struct json *json, const char *key, const struct tensor_s
     json_text(json, "of", side->what);
     json_number(json, "size", side->size);
     json_number(json, "share", side->share);
-    if (side->n_cuts > 0)
-        json_open(json, "cuts", '{');
-    for (int c = 0; c < side->n_cuts; c++)
-        json_number(json, cut_name[side->cut[c].by], (double)side->cut[c].ways);
-    if (side->n_cuts > 0)
-        json_close(json, '}');
+    if (side->n_cuts > 0) json_open(json, "cuts", '{');
+    for (int c = 0; c < side->n_cuts; c++) json_number(json, cut_name[side->cut[c].by], (double)side->cut[c].ways);
+    if (side->n_cuts > 0) json_close(json, '}');
     json_close(json, '}');
 }
 
@@ -131,17 +120,14 @@ void tensors_write_json(struct json *json, const struct answer *answer)
         const struct tensor *const t = &tensors.tensor[i];
         json_open(json, NULL, '{');
         json_text(json, "tensor", tensor_name[t->code]);
-        if (t->window_tokens > 0)
-            json_number(json, "window", (double)t->window_tokens);
+        if (t->window_tokens > 0) json_number(json, "window", (double)t->window_tokens);
         json_number(json, "layers", (double)t->layers);
         json_number(json, "fullest_layers", (double)t->fullest_layers);
-        if (t->stack.size > 1.0)
-            side_write(json, "stack", &t->stack);
+        if (t->stack.size > 1.0) side_write(json, "stack", &t->stack);
         side_write(json, "rows", &t->rows);
         side_write(json, "columns", &t->columns);
         json_open(json, "copies", '[');
-        for (int a = 0; a < 3; a++)
-            json_number(json, NULL, t->copies[a]);
+        for (int a = 0; a < 3; a++) json_number(json, NULL, t->copies[a]);
         json_close(json, ']');
         json_number(json, "bytes", tensor_bytes(t));
         json_number(json, "share_bytes", tensor_share_bytes(t));

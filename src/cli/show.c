@@ -36,8 +36,7 @@ static int compare_rows(const void *a, const void *b)
 {
     const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
     const double x = row_value(&sorting.row[left], sorting.column), y = row_value(&sorting.row[right], sorting.column);
-    if (x != y)
-        return (x < y) != sorting.descending ? -1 : 1;
+    if (x != y) return (x < y) != sorting.descending ? -1 : 1;
     return left < right ? -1 : left > right;
 }
 
@@ -45,10 +44,8 @@ static int compare_rows(const void *a, const void *b)
 static int64_t *rows_ordered(const struct result_scenario *scenario, const struct row_column *sort, struct arena *arena)
 {
     int64_t *const order = arena_alloc(arena, (size_t)scenario->n_rows + 1, sizeof *order);
-    for (int64_t i = 0; i < scenario->n_rows; i++)
-        order[i] = i;
-    if (!sort)
-        return order;
+    for (int64_t i = 0; i < scenario->n_rows; i++) order[i] = i;
+    if (!sort) return order;
     const int metric = metric_code(sort->name);
     sorting.row = scenario->row;
     sorting.column = sort;
@@ -67,23 +64,25 @@ static int64_t n_wanted(const struct result_scenario *scenario)
 static int n_curves(const struct result_scenario *scenario)
 {
     int n = 0;
-    for (int c = 0; c < N_CURVES; c++)
-        n += scenario->curve[c].n > 0;
+    for (int c = 0; c < N_CURVES; c++) n += scenario->curve[c].n > 0;
     return n;
 }
 
 static int n_effects(const struct result_scenario *scenario)
 {
     int n = 0;
-    for (int a = 0; a < N_KNOBS; a++)
-        n += scenario->effect[a].n > 0;
+    for (int a = 0; a < N_KNOBS; a++) n += scenario->effect[a].n > 0;
     return n;
 }
 
 /* "also  doubling, sample (20000), ...": the groups beside the Pareto set, nearly by their names in the file. */
 static void also_print(const struct result_scenario *scenario, FILE *to)
 {
-    const struct { const char *name; bool there; int64_t n; } groups[] = {
+    const struct {
+        const char *name;
+        bool there;
+        int64_t n;
+    } groups[] = {
         {"doubling", scenario->doubling.plan_kept != NULL, 0},
         {"elasticity", scenario->elasticity != NULL, 0},
         {"parallelism", n_curves(scenario) > 0, n_curves(scenario)},
@@ -93,15 +92,12 @@ static void also_print(const struct result_scenario *scenario, FILE *to)
     };
     const char *between = "  also        ";
     for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++) {
-        if (!groups[g].there)
-            continue;
+        if (!groups[g].there) continue;
         fprintf(to, "%s%s", between, groups[g].name);
-        if (groups[g].n > 0)
-            fprintf(to, " (%" PRId64 ")", groups[g].n);
+        if (groups[g].n > 0) fprintf(to, " (%" PRId64 ")", groups[g].n);
         between = ", ";
     }
-    if (between[0] == ',')
-        fputc('\n', to);
+    if (between[0] == ',') fputc('\n', to);
 }
 
 static void text_show(const struct result *result, const struct result_scenario *scenario, const struct shown *shown,
@@ -111,12 +107,10 @@ static void text_show(const struct result *result, const struct result_scenario 
     fputc('\n', stdout);
     summary_scenario(result, scenario, stdout);
     also_print(scenario, stdout);
-    if (n == 0)
-        return;
+    if (n == 0) return;
     fputc('\n', stdout);
     shown_print(shown, scenario, order, n, stdout);
-    if (n < scenario->n_rows)
-        printf("... and %" PRId64 " more\n", scenario->n_rows - n);
+    if (n < scenario->n_rows) printf("... and %" PRId64 " more\n", scenario->n_rows - n);
 }
 
 static void csv_show(const struct result_scenario *scenario, const struct shown *shown, const int64_t *order)
@@ -124,8 +118,7 @@ static void csv_show(const struct result_scenario *scenario, const struct shown 
     char text[32];
     for (int64_t i = 0; i < n_wanted(scenario); i++) {
         printf("%s,%" PRId64, scenario->name, order[i]);
-        for (int c = 0; c < shown->n; c++)
-            printf(",%s", row_text(text, &scenario->row[order[i]], shown->column[c], true));
+        for (int c = 0; c < shown->n; c++) printf(",%s", row_text(text, &scenario->row[order[i]], shown->column[c], true));
         printf("\n");
     }
 }
@@ -144,14 +137,10 @@ static void json_row(struct json *json, const struct result_row *row, int64_t in
     json_whole(json, "row", index);
     for (int c = 0; c < shown->n; c++) {
         const struct row_column *const column = shown->column[c];
-        if (column->dimension == DIM_CODE)
-            json_text(json, column->name, row_text(text, row, column, true));
-        else if (column->dimension == DIM_BOOL)
-            json_bool(json, column->name, row_value(row, column) != 0);
-        else if (column->whole)
-            json_whole(json, column->name, row_whole(row, column));
-        else
-            json_number(json, column->name, row_value(row, column));
+        if (column->dimension == DIM_CODE) json_text(json, column->name, row_text(text, row, column, true));
+        else if (column->dimension == DIM_BOOL) json_bool(json, column->name, row_value(row, column) != 0);
+        else if (column->whole) json_whole(json, column->name, row_whole(row, column));
+        else json_number(json, column->name, row_value(row, column));
     }
     json_close(json, '}');
 }
@@ -177,8 +166,7 @@ static void json_show(struct json *json, const struct result *result, const stru
     }
     json_close(json, '}');
     json_open(json, "rows", '[');
-    for (int64_t i = 0; i < n_wanted(scenario); i++)
-        json_row(json, &scenario->row[order[i]], order[i], shown);
+    for (int64_t i = 0; i < n_wanted(scenario); i++) json_row(json, &scenario->row[order[i]], order[i], shown);
     json_close(json, ']');
     json_close(json, '}');
 }
@@ -187,8 +175,7 @@ static void form_open(struct json *json, const struct result *result, const stru
 {
     if (options.csv) {
         printf("scenario,row");
-        for (int c = 0; c < shown->n; c++)
-            printf(",%s", shown->column[c]->name);
+        for (int c = 0; c < shown->n; c++) printf(",%s", shown->column[c]->name);
         printf("\n");
     } else if (options.json) {
         json_open(json, NULL, '{');
@@ -196,8 +183,7 @@ static void form_open(struct json *json, const struct result *result, const stru
         json_text(json, "created", result->created);
         json_text(json, "program", result->program);
         json_open(json, "objectives", '[');
-        for (int i = 0; i < result->n_objectives; i++)
-            json_text(json, NULL, metric_facts[result->objective[i]].name);
+        for (int i = 0; i < result->n_objectives; i++) json_text(json, NULL, metric_facts[result->objective[i]].name);
         json_close(json, ']');
         json_open(json, "scenarios", '[');
     } else {
@@ -207,8 +193,7 @@ static void form_open(struct json *json, const struct result *result, const stru
 
 static void form_close(struct json *json)
 {
-    if (!options.json)
-        return;
+    if (!options.json) return;
     json_close(json, ']');
     json_close(json, '}');
     printf("\n");
@@ -220,17 +205,14 @@ static int scenario_check(const struct result *result, struct errors *errors)
 {
     const char *names[MAX_TEXTS];
     int n = 0;
-    for (int i = 0; i < result->n_scenarios && n < MAX_TEXTS; i++)
-        names[n++] = result->scenario[i].name;
-    if (!options.scenario)
-        return 0;
+    for (int i = 0; i < result->n_scenarios && n < MAX_TEXTS; i++) names[n++] = result->scenario[i].name;
+    if (!options.scenario) return 0;
     for (int i = 0; i < n; i++)
-        if (strcmp(names[i], options.scenario) == 0)
-            return 0;
+        if (strcmp(names[i], options.scenario) == 0) return 0;
     const char *const near = nearest_word(options.scenario, names, n);
     if (near)
-        return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; did you mean `%s`?",
-                         options.scenario, near);
+        return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; did you mean `%s`?", options.scenario,
+                         near);
     return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; the first of %d is `%s`", options.scenario,
                      result->n_scenarios, n > 0 ? names[0] : "");
 }
@@ -243,11 +225,9 @@ static bool is_wanted(const struct result_scenario *scenario)
 /* CSV has one heading: what varies in any scenario. */
 static int columns_choose(struct shown *shown, const struct result *result, struct errors *errors)
 {
-    if (options.columns)
-        return shown_named(shown, options.columns, "show: --columns", errors);
+    if (options.columns) return shown_named(shown, options.columns, "show: --columns", errors);
     for (int i = 0; i < result->n_scenarios; i++)
-        if (is_wanted(&result->scenario[i]))
-            shown_default(shown, result, &result->scenario[i]);
+        if (is_wanted(&result->scenario[i])) shown_default(shown, result, &result->scenario[i]);
     return 0;
 }
 
@@ -255,8 +235,7 @@ static int options_check(struct shown *sort, struct errors *errors)
 {
     if (options.csv && options.json)
         return error_add(errors, STATUS_INPUT, NULL, 0, "show: --csv and --json exclude each other; give one");
-    if (options.sort && shown_named(sort, options.sort, "show: --sort", errors) != 0)
-        return -1;
+    if (options.sort && shown_named(sort, options.sort, "show: --sort", errors) != 0) return -1;
     if (sort->n > 1)
         return error_add(errors, STATUS_INPUT, NULL, 0, "show: --sort: `%s` is more than one column; give one",
                          options.sort);
@@ -276,19 +255,15 @@ static int cmd_show(struct cli *cli)
     form_open(&json, &result, &shown);
     for (int i = 0; i < result.n_scenarios; i++) {
         const struct result_scenario *const scenario = &result.scenario[i];
-        if (!is_wanted(scenario))
-            continue;
+        if (!is_wanted(scenario)) continue;
         if (!options.columns && !options.csv) {
             shown.n = 0;
             shown_default(&shown, &result, scenario);
         }
         const int64_t *const order = rows_ordered(scenario, sort.n > 0 ? sort.column[0] : NULL, &arena);
-        if (options.csv)
-            csv_show(scenario, &shown, order);
-        else if (options.json)
-            json_show(&json, &result, scenario, &shown, order);
-        else
-            text_show(&result, scenario, &shown, order);
+        if (options.csv) csv_show(scenario, &shown, order);
+        else if (options.json) json_show(&json, &result, scenario, &shown, order);
+        else text_show(&result, scenario, &shown, order);
     }
     form_close(&json);
     code = STATUS_DONE;

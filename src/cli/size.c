@@ -53,8 +53,7 @@ static double memory_bytes(const struct space *space)
 static void axes_print(const struct study *study)
 {
     for (int i = 0; i < N_KNOBS; i++)
-        if (study->space.axis[i].n > 1)
-            printf("  %-32s %d values\n", space_knob(i)->path, study->space.axis[i].n);
+        if (study->space.axis[i].n > 1) printf("  %-32s %d values\n", space_knob(i)->path, study->space.axis[i].n);
 }
 
 static void text_print(const struct study *study, const struct size *size)
@@ -85,8 +84,7 @@ static void json_print(const struct study *study, const struct size *size)
     json_text(&json, "study_hash", hash);
     json_open(&json, "knobs", '{');
     for (int i = 0; i < N_KNOBS; i++)
-        if (study->space.axis[i].n > 1)
-            json_number(&json, space_knob(i)->name, study->space.axis[i].n);
+        if (study->space.axis[i].n > 1) json_number(&json, space_knob(i)->name, study->space.axis[i].n);
     json_close(&json, '}');
     json_open(&json, "scenarios", '[');
     for (int s = 0; s < study->n_scenarios; s++) {
@@ -116,15 +114,11 @@ static int cmd_size(struct cli *cli)
         error_add(&cli->errors, STATUS_INPUT, NULL, 0, "size: --threads: 0 is below 1; give a whole number from 1");
         return -1;
     }
-    if (study_read(&study, options.study, options.sets.text, options.sets.n, &arena, &cli->errors) != 0)
-        goto out;
+    if (study_read(&study, options.study, options.sets.text, options.sets.n, &arena, &cli->errors) != 0) goto out;
     struct size *const size = arena_alloc(&arena, (size_t)study.n_scenarios + 1, sizeof *size);
-    for (int s = 0; s < study.n_scenarios; s++)
-        size[s] = scenario_size(&study, s);
-    if (options.json)
-        json_print(&study, size);
-    else
-        text_print(&study, size);
+    for (int s = 0; s < study.n_scenarios; s++) size[s] = scenario_size(&study, s);
+    if (options.json) json_print(&study, size);
+    else text_print(&study, size);
     code = STATUS_DONE;
 out:
     arena_free(&arena);

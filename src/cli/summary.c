@@ -9,8 +9,7 @@ static void refusals_print(const struct result *result, const struct result_scen
     bool any = false;
     fprintf(to, "  refused    ");
     for (int i = REASON_NONE + 1; i < REASON_LIMIT + result->n_limits; i++) {
-        if (scenario->n_refused[i] == 0)
-            continue;
+        if (scenario->n_refused[i] == 0) continue;
         const bool limit = i >= REASON_LIMIT;
         fprintf(to, "%s%s%s %" PRId64, any ? ", " : " ", limit ? "limit_" : "",
                 limit ? metric_facts[result->limit[i - REASON_LIMIT].metric].name : reason_name[i], scenario->n_refused[i]);
@@ -38,23 +37,19 @@ static void best_print(const struct result *result, const struct result_scenario
 void summary_scenario(const struct result *result, const struct result_scenario *scenario, FILE *to)
 {
     int64_t n_decided = scenario->n_feasible;
-    for (int i = REASON_NONE + 1; i < REASON_LIMIT + result->n_limits; i++)
-        n_decided += scenario->n_refused[i];
+    for (int i = REASON_NONE + 1; i < REASON_LIMIT + result->n_limits; i++) n_decided += scenario->n_refused[i];
     const int64_t n_pruned = scenario->n_distinct - n_decided;
     fprintf(to, "scenario %s: %s, %s\n", scenario->name, scenario->model, scenario->phase);
-    if (scenario->warnings[0] != '\0')
-        fprintf(to, "  note        %s\n", scenario->warnings);
+    if (scenario->warnings[0] != '\0') fprintf(to, "  note        %s\n", scenario->warnings);
     fprintf(to, "  candidates  %" PRId64 " distinct of %" PRId64 " raw", scenario->n_distinct, scenario->n_raw);
-    if (n_pruned > 0)
-        fprintf(to, ", %" PRId64 " pruned", n_pruned);
+    if (n_pruned > 0) fprintf(to, ", %" PRId64 " pruned", n_pruned);
     fprintf(to, "\n  feasible    %" PRId64 "\n", scenario->n_feasible);
     refusals_print(result, scenario, to);
     fprintf(to, "  Pareto set  %" PRId64 " rows over", scenario->n_rows);
     for (int i = 0; i < result->n_objectives; i++)
         fprintf(to, "%s %s", i > 0 ? "," : "", metric_facts[result->objective[i]].name);
     fprintf(to, "\n");
-    if (scenario->best >= 0)
-        best_print(result, scenario, to);
+    if (scenario->best >= 0) best_print(result, scenario, to);
 }
 
 static void performance_print(const struct performance *performance, FILE *to)
@@ -75,13 +70,11 @@ void summary_print(const struct result *result, FILE *to, int top)
         struct shown shown = {0};
         fputc('\n', to);
         summary_scenario(result, scenario, to);
-        if (scenario->n_rows == 0)
-            continue;
+        if (scenario->n_rows == 0) continue;
         shown_default(&shown, result, scenario);
         fputc('\n', to);
         shown_print(&shown, scenario, NULL, n, to);
-        if (n < scenario->n_rows)
-            fprintf(to, "... and %" PRId64 " more\n", scenario->n_rows - n);
+        if (n < scenario->n_rows) fprintf(to, "... and %" PRId64 " more\n", scenario->n_rows - n);
     }
     if (result->performance.wall_s > 0) {
         fputc('\n', to);

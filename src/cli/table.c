@@ -32,8 +32,7 @@ int table_row(struct table *table)
     if (table->n_rows == table->capacity) {
         const int capacity = table->capacity ? 2 * table->capacity : 64;
         char **const cell = arena_alloc(&table->arena, (size_t)capacity * (size_t)table->n_columns, sizeof *cell);
-        if (table->n_rows > 0)
-            memcpy(cell, table->cell, (size_t)table->n_rows * (size_t)table->n_columns * sizeof *cell);
+        if (table->n_rows > 0) memcpy(cell, table->cell, (size_t)table->n_rows * (size_t)table->n_columns * sizeof *cell);
         table->cell = cell;
         table->capacity = capacity;
     }
@@ -67,8 +66,7 @@ void table_print(const struct table *table, FILE *to, int marked)
     int *const width = calloc((size_t)table->n_columns + 1, sizeof *width);
     const bool colour = colour_wanted(to);
     assert(width);
-    for (int column = 0; column < table->n_columns; column++)
-        width[column] = column_width(table, column);
+    for (int column = 0; column < table->n_columns; column++) width[column] = column_width(table, column);
     for (int row = -1; row < table->n_rows; row++) {
         const bool bold = colour && (row == -1 || row == marked);
         fputs(bold ? "\033[1m" : "", to);

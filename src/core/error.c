@@ -12,8 +12,7 @@ static void make_printable(char *text)
 {
     for (; *text; text++) {
         const unsigned char c = (unsigned char)*text;
-        if (c < 0x20 || c == 0x7f)
-            *text = '?';
+        if (c < 0x20 || c == 0x7f) *text = '?';
     }
 }
 
@@ -41,14 +40,11 @@ int errors_print(const struct errors *errors, FILE *to)
     for (int i = 0; i < errors->n; i++) {
         const struct error *const error = &errors->item[i];
         fputs("cosweep: ", to);
-        if (error->file[0])
-            fprintf(to, "%s:", error->file);
-        if (error->line > 0)
-            fprintf(to, "%d:", error->line);
+        if (error->file[0]) fprintf(to, "%s:", error->file);
+        if (error->line > 0) fprintf(to, "%d:", error->line);
         fprintf(to, "%s%s\n", error->file[0] || error->line > 0 ? " " : "", error->message);
     }
-    if (errors->n_dropped > 0)
-        fprintf(to, "cosweep: and %d more\n", errors->n_dropped);
+    if (errors->n_dropped > 0) fprintf(to, "cosweep: and %d more\n", errors->n_dropped);
     return errors->n > 0 ? errors->item[0].code : STATUS_DONE;
 }
 
@@ -56,8 +52,7 @@ int errors_print(const struct errors *errors, FILE *to)
 static int edit_distance(const char *a, int n_a, const char *b, int n_b)
 {
     int row[3][WORD_CHARS + 1]; /* the last three rows of the table, row i at i % 3 */
-    for (int j = 0; j <= n_b; j++)
-        row[0][j] = j;
+    for (int j = 0; j <= n_b; j++) row[0][j] = j;
     for (int i = 1; i <= n_a; i++) {
         int *const now = row[i % 3];
         const int *const before = row[(i + 2) % 3], *const earlier = row[(i + 1) % 3];
@@ -70,8 +65,7 @@ static int edit_distance(const char *a, int n_a, const char *b, int n_b)
             best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
             const bool swapped =
                 i > 1 && j > 1 && a_now == tolower((unsigned char)b[j - 2]) && b_now == tolower((unsigned char)a[i - 2]);
-            if (swapped && earlier[j - 2] + 1 < best)
-                best = earlier[j - 2] + 1;
+            if (swapped && earlier[j - 2] + 1 < best) best = earlier[j - 2] + 1;
             now[j] = best;
         }
     }
@@ -81,14 +75,12 @@ static int edit_distance(const char *a, int n_a, const char *b, int n_b)
 const char *nearest_word(const char *word, const char *const *words, int n)
 {
     const size_t n_word = strlen(word);
-    if (n_word == 0 || n_word >= WORD_CHARS)
-        return NULL;
+    if (n_word == 0 || n_word >= WORD_CHARS) return NULL;
     const char *nearest = NULL;
     int least = WORD_CHARS;
     for (int i = 0; i < n; i++) {
         const size_t n_known = strlen(words[i]);
-        if (n_known == 0 || n_known >= WORD_CHARS)
-            continue;
+        if (n_known == 0 || n_known >= WORD_CHARS) continue;
         const int distance = edit_distance(word, (int)n_word, words[i], (int)n_known);
         const int longer = (int)(n_word > n_known ? n_word : n_known);
         const int tolerated = longer >= 6 ? longer / 3 : 1; /* a third of a word wrong is another word */

@@ -11,8 +11,7 @@ static int character_bytes(const unsigned char *text)
     const unsigned char c = text[0];
     const int n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
     for (int i = 1; i < n; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
+        if ((text[i] & 0xc0) != 0x80) return 0;
     const bool overlong = (c == 0xe0 && text[1] < 0xa0) || (c == 0xf0 && text[1] < 0x90);
     const bool outside = (c == 0xed && text[1] >= 0xa0) || (c == 0xf4 && text[1] >= 0x90); /* surrogate, > 10ffff */
     return overlong || outside ? 0 : n;
@@ -23,18 +22,12 @@ static void write_text(FILE *to, const char *value)
     putc('"', to);
     for (const unsigned char *c = (const unsigned char *)value; *c;) {
         const int n = character_bytes(c);
-        if (*c == '"' || *c == '\\')
-            fprintf(to, "\\%c", *c);
-        else if (*c == '\n')
-            fputs("\\n", to);
-        else if (*c == '\t')
-            fputs("\\t", to);
-        else if (*c < 0x20 || *c == 0x7f)
-            fprintf(to, "\\u%04x", *c);
-        else if (n == 0)
-            fputs("\\ufffd", to); /* replacement character: JSON has no other bytes */
-        else
-            fwrite(c, 1, (size_t)n, to);
+        if (*c == '"' || *c == '\\') fprintf(to, "\\%c", *c);
+        else if (*c == '\n') fputs("\\n", to);
+        else if (*c == '\t') fputs("\\t", to);
+        else if (*c < 0x20 || *c == 0x7f) fprintf(to, "\\u%04x", *c);
+        else if (n == 0) fputs("\\ufffd", to); /* replacement character: JSON has no other bytes */
+        else fwrite(c, 1, (size_t)n, to);
         c += n > 0 ? n : 1;
     }
     putc('"', to);
@@ -43,18 +36,15 @@ static void write_text(FILE *to, const char *value)
 static void indent(const struct json *json)
 {
     putc('\n', json->to);
-    for (int i = 0; i < json->depth; i++)
-        fputs("  ", json->to);
+    for (int i = 0; i < json->depth; i++) fputs("  ", json->to);
 }
 
 /* What goes before a member: comma, line, key. */
 static void begin(struct json *json, const char *key)
 {
-    if (json->started[json->depth])
-        fputs(json->compact || (json->pretty && json->depth > 0) ? "," : ", ", json->to);
+    if (json->started[json->depth]) fputs(json->compact || (json->pretty && json->depth > 0) ? "," : ", ", json->to);
     json->started[json->depth] = true;
-    if (json->pretty && json->depth > 0)
-        indent(json);
+    if (json->pretty && json->depth > 0) indent(json);
     if (key) {
         write_text(json->to, key);
         fputs(json->compact ? ":" : ": ", json->to);
@@ -76,11 +66,9 @@ void json_close(struct json *json, char bracket)
     assert(json->depth > 0 && (bracket == '}' || bracket == ']'));
     const bool empty = !json->started[json->depth];
     json->depth--;
-    if (json->pretty && !empty)
-        indent(json);
+    if (json->pretty && !empty) indent(json);
     putc(bracket, json->to);
-    if (json->depth == 0)
-        json->started[0] = false; /* the next line of JSON lines is a document of its own */
+    if (json->depth == 0) json->started[0] = false; /* the next line of JSON lines is a document of its own */
 }
 
 void json_number(struct json *json, const char *key, double value)
@@ -99,10 +87,8 @@ void json_whole(struct json *json, const char *key, int64_t value)
 void json_text(struct json *json, const char *key, const char *value)
 {
     begin(json, key);
-    if (value)
-        write_text(json->to, value);
-    else
-        fputs("null", json->to);
+    if (value) write_text(json->to, value);
+    else fputs("null", json->to);
 }
 
 void json_bool(struct json *json, const char *key, bool value)

@@ -5,10 +5,8 @@
 
 struct node *node_find(const struct node *map, const char *key)
 {
-    if (!map || map->kind != NODE_MAP)
-        return NULL;
+    if (!map || map->kind != NODE_MAP) return NULL;
     for (struct node *node = map->first; node; node = node->next)
-        if (strcmp(node->key, key) == 0)
-            return node;
+        if (strcmp(node->key, key) == 0) return node;
     return NULL;
 }

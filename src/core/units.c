@@ -74,14 +74,11 @@ static const struct {
 static const struct prefix *find_prefix(const char *suffix, size_t n, enum dimension dimension)
 {
     char spaced[8];
-    if (n > 2)
-        return NULL;
+    if (n > 2) return NULL;
     snprintf(spaced, sizeof spaced, " %.*s ", (int)n, suffix);
-    if (n > 0 && !strstr(units[dimension].prefixes, spaced))
-        return NULL;
+    if (n > 0 && !strstr(units[dimension].prefixes, spaced)) return NULL;
     for (int i = 0; i < N_PREFIXES; i++)
-        if (strlen(prefixes[i].name) == n && strncmp(prefixes[i].name, suffix, n) == 0)
-            return &prefixes[i];
+        if (strlen(prefixes[i].name) == n && strncmp(prefixes[i].name, suffix, n) == 0) return &prefixes[i];
     return NULL;
 }
 
@@ -100,11 +97,9 @@ static bool suffix_scale(const char *suffix, enum dimension dimension, int *expo
         *factor = 1;
         return true;
     }
-    if (n < n_base || strcmp(suffix + n - n_base, units[dimension].base) != 0)
-        return false;
+    if (n < n_base || strcmp(suffix + n - n_base, units[dimension].base) != 0) return false;
     const struct prefix *const prefix = find_prefix(suffix, n - n_base, dimension);
-    if (!prefix)
-        return false;
+    if (!prefix) return false;
     *exponent = prefix->exponent;
     *factor = prefix->factor;
     return true;
@@ -120,8 +115,7 @@ static bool split_number(const char *text, char digits[NUMBER_CHARS], int *expon
         point = point || *c == '.';
         n_digits += *c != '.';
     }
-    if (n_digits == 0 || c - text >= NUMBER_CHARS - 16)
-        return false;
+    if (n_digits == 0 || c - text >= NUMBER_CHARS - 16) return false;
     snprintf(digits, NUMBER_CHARS - 16, "%.*s", (int)(c - text), text);
     *exponent = 0;
     const char *const e = c + 1 + (*c && (c[1] == '+' || c[1] == '-'));
@@ -138,22 +132,17 @@ static bool split_number(const char *text, char digits[NUMBER_CHARS], int *expon
 
 static int bool_parse(const char *text, double *value)
 {
-    if (strcmp(text, "true") == 0 || strcmp(text, "yes") == 0)
-        *value = 1;
-    else if (strcmp(text, "false") == 0 || strcmp(text, "no") == 0)
-        *value = 0;
-    else
-        return -1;
+    if (strcmp(text, "true") == 0 || strcmp(text, "yes") == 0) *value = 1;
+    else if (strcmp(text, "false") == 0 || strcmp(text, "no") == 0) *value = 0;
+    else return -1;
     return 0;
 }
 
 int unit_parse(const char *text, enum dimension dimension, double *value, const char **why)
 {
     *why = units[dimension].why;
-    if (dimension == DIM_BOOL)
-        return bool_parse(text, value);
-    if (dimension == DIM_CODE)
-        return -1;
+    if (dimension == DIM_BOOL) return bool_parse(text, value);
+    if (dimension == DIM_CODE) return -1;
     char digits[NUMBER_CHARS];
     const char *suffix;
     int exponent, prefix_exponent;
@@ -167,8 +156,7 @@ int unit_parse(const char *text, enum dimension dimension, double *value, const 
         *why = "is too large for a 64-bit number";
         return -1;
     }
-    if (dimension == DIM_COUNT && number != floor(number))
-        return -1;
+    if (dimension == DIM_COUNT && number != floor(number)) return -1;
     if (dimension == DIM_COUNT && fabs(number) > 0x1p53) { /* beyond it doubles skip whole numbers */
         *why = "is too large; whole numbers end at 2^53";
         return -1;
@@ -181,16 +169,13 @@ int unit_parse(const char *text, enum dimension dimension, double *value, const 
 static int print_number(char *text, size_t chars, double value, int digits)
 {
     const double size = fabs(value);
-    if (size != 0 && (size < 1e-3 || size >= 1e6))
-        return snprintf(text, chars, "%.*g", digits, value);
+    if (size != 0 && (size < 1e-3 || size >= 1e6)) return snprintf(text, chars, "%.*g", digits, value);
     const int whole = size > 0 ? (int)floor(log10(size)) + 1 : 1; /* digits before the point, negative: zeros after it */
     const int decimals = digits > whole ? digits - whole : 0;
     int n = snprintf(text, chars, "%.*f", decimals, value);
     if (decimals > 0) {
-        while (text[n - 1] == '0')
-            text[--n] = '\0';
-        if (text[n - 1] == '.')
-            text[--n] = '\0';
+        while (text[n - 1] == '0') text[--n] = '\0';
+        if (text[n - 1] == '.') text[--n] = '\0';
     }
     return n;
 }
@@ -231,8 +216,7 @@ char *number_exact(char text[32], double value)
 {
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, 32, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
+        if (strtod(text, NULL) == value) break;
     }
     return text;
 }

@@ -69,8 +69,12 @@ static double split_ring(double part_s[N_BOUNDS], struct ring_time *out, const s
     split_leg(part_s, &ring->hop.leg[level], level, r, ring->n_extra + (exposed > 0.0 ? ring->n_hops : 0.0));
     if (exposed > 0.0) part_s[chunk_bound] -= ring->n_hops * chunk_s;
     part_s[BOUND_OVERHEAD] += fixed_s;
-    *out = (struct ring_time){.n_hops = ring->n_hops, .n_extra = ring->n_extra, .hop_s = hop_s, .chunk_s = chunk_s,
-                              .exposed_s = ring->n_hops * exposed + ring->n_extra * hop_s, .fixed_s = fixed_s};
+    *out = (struct ring_time){.n_hops = ring->n_hops,
+                              .n_extra = ring->n_extra,
+                              .hop_s = hop_s,
+                              .chunk_s = chunk_s,
+                              .exposed_s = ring->n_hops * exposed + ring->n_extra * hop_s,
+                              .fixed_s = fixed_s};
     return out->exposed_s + fixed_s;
 }
 
@@ -123,8 +127,8 @@ static double form_s(const struct demand *demand, const struct times *times, int
 }
 
 /* A step is its largest form, a form the weighted sum of its parts: so are the seconds that each bound is answerable for. */
-static void share_step(struct explanation *out, const struct demand *demand, const struct times *times, double step_overhead_s,
-                       const double hop_part_s[N_BOUNDS])
+static void share_step(struct explanation *out, const struct demand *demand, const struct times *times,
+                       double step_overhead_s, const double hop_part_s[N_BOUNDS])
 {
     int largest = 0;
     for (int f = 1; f < demand->n_forms; f++)

@@ -24,8 +24,8 @@ bool evaluate_fits(const struct demand *demand, const struct store_rates *store,
 double evaluate_cost(const struct demand *demand, const struct work_rates *work, int i, const struct wire_rates *wire, int j,
                      const struct store_rates *store, int k)
 {
-    const double wires = wire_cost(demand, wire->pe_port_cost[j], wire->cube_cost[j], wire->d2d_port_cost[j], wire->sip_cost[j],
-                                   wire->c2c_port_cost[j]);
+    const double wires = wire_cost(demand, wire->pe_port_cost[j], wire->cube_cost[j], wire->d2d_port_cost[j],
+                                   wire->sip_cost[j], wire->c2c_port_cost[j]);
     return machine_cost(demand, work->cost_per_pe[i], wires, store->cost_per_pe[k]);
 }
 

@@ -81,7 +81,9 @@ SIMD_CLONES void evaluate_work(struct times *times, const struct demand *demand,
 /* ---- wires ------------------------------------------------------------------------------------------------------- */
 
 /* One level's columns of the table. */
-struct level_rates { const double *hop_s, *s_per_byte, *collective_s; };
+struct level_rates {
+    const double *hop_s, *s_per_byte, *collective_s;
+};
 
 INLINE void level_rates(struct level_rates level[N_LEVELS], const struct wire_rates *wire)
 {
@@ -99,7 +101,8 @@ INLINE void add_collective(double *restrict part, const struct collective *c, co
         const double *restrict const hop = level[l].hop_s, *restrict const byte = level[l].s_per_byte;
         if (l == c->top && c->has_one_shot) {
             for (int j = 0; j < n; j++)
-                part[j] += smaller(leg_s(&leg, hop[j], byte[j], pe[j], d2d[j]), leg_s(&one_shot, hop[j], byte[j], pe[j], d2d[j]));
+                part[j] +=
+                    smaller(leg_s(&leg, hop[j], byte[j], pe[j], d2d[j]), leg_s(&one_shot, hop[j], byte[j], pe[j], d2d[j]));
         } else if (leg.hops > 0.0) {
             for (int j = 0; j < n; j++) part[j] += leg_s(&leg, hop[j], byte[j], pe[j], d2d[j]);
         }

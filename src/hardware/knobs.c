@@ -35,10 +35,8 @@ int knob_code(const struct knob *knob, const char *word)
     const char *candidate = knob->words;
     for (int code = 0; length > 0; code++) {
         const size_t candidate_length = strcspn(candidate, "|");
-        if (candidate_length == length && memcmp(candidate, word, length) == 0)
-            return code;
-        if (candidate[candidate_length] == '\0')
-            break;
+        if (candidate_length == length && memcmp(candidate, word, length) == 0) return code;
+        if (candidate[candidate_length] == '\0') break;
         candidate += candidate_length + 1;
     }
     return -1;

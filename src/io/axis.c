@@ -48,8 +48,7 @@ static int range_expand(const struct reader *reader, const struct node *node, co
     const double from = bound[0], to = bound[1];
     for (int i = 0;; i++) {
         const double value = range_value(from, to, factor, step, i);
-        if (value > to)
-            return 0;
+        if (value > to) return 0;
         if (knob->dimension == DIM_COUNT && value != floor(value))
             return reader_error(reader, node, path, "the range meets %g, which is no whole number; change factor or step",
                                 value);
@@ -70,8 +69,7 @@ static int range_read(const struct reader *reader, const struct node *node, cons
     double value[4] = {0, 0, 0, 0};
     if (knob->dimension == DIM_CODE || knob->dimension == DIM_BOOL)
         return reader_error(reader, node, path, "is a map, but words have no range; give a list");
-    if (reader_map(reader, node, path, words, 4) != 0)
-        return -1;
+    if (reader_map(reader, node, path, words, 4) != 0) return -1;
     for (int i = 0; i < 4; i++) {
         path_join(member[i], path, words[i]);
         part[i] = node_find(node, words[i]);
@@ -80,12 +78,9 @@ static int range_read(const struct reader *reader, const struct node *node, cons
         return reader_error(reader, node, path, "a range has from, to and one of factor and step");
     int status = reader_knob(reader, part[0], member[0], knob, &value[0]);
     status |= reader_knob(reader, part[1], member[1], knob, &value[1]);
-    if (part[2])
-        status |= reader_number(reader, part[2], member[2], DIM_NUMBER, -1e300, 1e300, &value[2]);
-    else
-        status |= reader_number(reader, part[3], member[3], knob->dimension, -1e300, 1e300, &value[3]);
-    if (status != 0)
-        return -1;
+    if (part[2]) status |= reader_number(reader, part[2], member[2], DIM_NUMBER, -1e300, 1e300, &value[2]);
+    else status |= reader_number(reader, part[3], member[3], knob->dimension, -1e300, 1e300, &value[3]);
+    if (status != 0) return -1;
     if (part[2] && value[2] <= 1)
         return reader_error(reader, part[2], member[2], "%.*s never ends; give a factor above 1", SHOWN_CHARS,
                             part[2]->text);
@@ -104,11 +99,9 @@ static int auto_read(const struct reader *reader, const struct node *node, const
     const double *grid = own;
     const int n = knob < N_PLAN_KNOBS ? plan_grid((enum plan_knob)knob, reader->plan_depth, own)
                                       : hardware_grid((enum hardware_knob)(knob - N_PLAN_KNOBS), reader->depth, &grid);
-    if (n == 0)
-        return reader_error(reader, node, path, "auto: this knob has no grid; give its values");
+    if (n == 0) return reader_error(reader, node, path, "auto: this knob has no grid; give its values");
     assert(n <= GRID_VALUES);
-    for (int i = 0; i < n; i++)
-        list_add(reader, list, grid[i], node, path);
+    for (int i = 0; i < n; i++) list_add(reader, list, grid[i], node, path);
     return 0;
 }
 
@@ -120,10 +113,8 @@ static int items_read(const struct reader *reader, const struct node *node, cons
         return reader_error(reader, node, path, "an empty list; give at least one value, or remove the line");
     for (const struct node *item = node->first; item; item = item->next) {
         double value;
-        if (reader_knob(reader, item, path, knob, &value) != 0)
-            status = -1;
-        else if (list_add(reader, list, value, item, path) != 0)
-            return -1;
+        if (reader_knob(reader, item, path, knob, &value) != 0) status = -1;
+        else if (list_add(reader, list, value, item, path) != 0) return -1;
     }
     return status;
 }
@@ -136,8 +127,7 @@ struct ranked {
 static int by_value(const void *a, const void *b)
 {
     const struct ranked *const x = a, *const y = b;
-    if (x->value != y->value)
-        return x->value < y->value ? -1 : 1;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
     return (x->position > y->position) - (x->position < y->position);
 }
 
@@ -145,10 +135,8 @@ static int check_duplicates(const struct reader *reader, const char *path, const
 {
     int status = 0;
     struct ranked *const ranked = malloc((size_t)list->n * sizeof *ranked);
-    if (!ranked)
-        return error_add(reader->errors, STATUS_SYSTEM, NULL, 0, "out of memory");
-    for (int i = 0; i < list->n; i++)
-        ranked[i] = (struct ranked){list->value[i], i};
+    if (!ranked) return error_add(reader->errors, STATUS_SYSTEM, NULL, 0, "out of memory");
+    for (int i = 0; i < list->n; i++) ranked[i] = (struct ranked){list->value[i], i};
     qsort(ranked, (size_t)list->n, sizeof *ranked, by_value);
     for (int i = 1; i < list->n; i++)
         if (ranked[i].value == ranked[i - 1].value) {
@@ -172,21 +160,16 @@ int axis_read(const struct reader *reader, const struct node *node, const char *
     const size_t capacity = node->kind == NODE_TEXT ? GRID_VALUES : MAX_AXIS_VALUES;
     struct list list = {0, malloc(capacity * sizeof *list.value), malloc(capacity * sizeof *list.node)};
     int status = 0;
-    if (!list.value || !list.node)
-        status = error_add(reader->errors, STATUS_SYSTEM, NULL, 0, "out of memory");
-    else if (is_auto)
-        status = auto_read(reader, node, path, knob, &list);
-    else if (node->kind == NODE_MAP)
-        status = range_read(reader, node, path, facts, &list);
-    else if (node->kind == NODE_LIST)
-        status = items_read(reader, node, path, facts, &list);
+    if (!list.value || !list.node) status = error_add(reader->errors, STATUS_SYSTEM, NULL, 0, "out of memory");
+    else if (is_auto) status = auto_read(reader, node, path, knob, &list);
+    else if (node->kind == NODE_MAP) status = range_read(reader, node, path, facts, &list);
+    else if (node->kind == NODE_LIST) status = items_read(reader, node, path, facts, &list);
     else {
         status = reader_knob(reader, node, path, facts, &list.value[0]);
         list.node[0] = node;
         list.n = 1;
     }
-    if (status == 0)
-        status = check_duplicates(reader, path, &list);
+    if (status == 0) status = check_duplicates(reader, path, &list);
     if (status == 0) {
         axis->n = list.n;
         axis->is_auto = is_auto;
@@ -203,14 +186,11 @@ int knob_keys(const struct knob_table *table, const char *prefix, char (*key)[32
     int n = 0;
     for (int i = 0; i < table->n; i++) {
         const char *const path = table->knob[i].path;
-        if (strncmp(path, prefix, strlen(prefix)) != 0)
-            continue;
+        if (strncmp(path, prefix, strlen(prefix)) != 0) continue;
         snprintf(key[n], sizeof key[n], "%.*s", (int)strcspn(path + strlen(prefix), "."), path + strlen(prefix));
         bool known = false;
-        for (int j = 0; j < n; j++)
-            known = known || strcmp(key[j], key[n]) == 0;
-        if (!known)
-            n++;
+        for (int j = 0; j < n; j++) known = known || strcmp(key[j], key[n]) == 0;
+        if (!known) n++;
     }
     return n;
 }
@@ -263,17 +243,14 @@ static void level_read(const struct reader *reader, const struct knob_table *tab
         places_read(reader, table, space, node, path, prefix, n);
         return;
     }
-    for (int i = 0; i < n; i++)
-        words[i] = key[i];
+    for (int i = 0; i < n; i++) words[i] = key[i];
     words[n] = table->extra;
     reader_map(reader, node, path, words,
                n + (!prefix[0] && table->extra)); /* names the unknown ones; the others are read all the same */
-    if (node->kind != NODE_MAP)
-        return;
+    if (node->kind != NODE_MAP) return;
     for (int i = 0; i < n; i++) {
         const struct node *const child = node_find(node, words[i]);
-        if (!child)
-            continue;
+        if (!child) continue;
         char member[PATH_CHARS], inner[PATH_CHARS];
         path_join(member, path, words[i]);
         snprintf(inner, sizeof inner, "%.100s%s", prefix, words[i]);
@@ -290,8 +267,7 @@ void axes_read(const struct reader *reader, struct space *space, const struct no
     snprintf(base, NAME_CHARS, "sip");
     if (base_node && reader_name(reader, base_node, "hardware.base", base) == 0)
         hardware_by_name(&preset, base, reader->errors, reader_file(reader, base_node, place), reader_line(base_node));
-    else
-        hardware_by_name(&preset, "sip", reader->errors, reader->file, 0);
+    else hardware_by_name(&preset, "sip", reader->errors, reader->file, 0);
     for (int i = 0; i < N_KNOBS; i++) {
         const bool is_plan = i < N_PLAN_KNOBS;
         space->axis[i].n = 1;
@@ -299,8 +275,6 @@ void axes_read(const struct reader *reader, struct space *space, const struct no
         space->axis[i].value[0] =
             is_plan ? (double)((const int64_t *)&plan_of_ones)[i] : ((const double *)&preset)[i - N_PLAN_KNOBS];
     }
-    if (plan)
-        level_read(reader, &plan_table, space, plan, "plan", "");
-    if (hardware)
-        level_read(reader, &hardware_table, space, hardware, "hardware", "");
+    if (plan) level_read(reader, &plan_table, space, plan, "plan", "");
+    if (hardware) level_read(reader, &hardware_table, space, hardware, "hardware", "");
 }

@@ -8,10 +8,8 @@ static void candidate_set(struct candidate *candidate, const struct space *space
 {
     int64_t *const plan = (int64_t *)&candidate->plan;
     double *const hardware = (double *)&candidate->hardware;
-    for (int i = 0; i < N_PLAN_KNOBS; i++)
-        plan[i] = (int64_t)space->axis[i].value[0];
-    for (int i = 0; i < N_HARDWARE_KNOBS; i++)
-        hardware[i] = space->axis[N_PLAN_KNOBS + i].value[0];
+    for (int i = 0; i < N_PLAN_KNOBS; i++) plan[i] = (int64_t)space->axis[i].value[0];
+    for (int i = 0; i < N_HARDWARE_KNOBS; i++) hardware[i] = space->axis[N_PLAN_KNOBS + i].value[0];
 }
 
 int candidate_read(struct candidate *candidate, const struct node *tree, const char *file, struct arena *arena,
@@ -24,12 +22,9 @@ int candidate_read(struct candidate *candidate, const struct node *tree, const c
     struct space space = {0};
     char base[NAME_CHARS];
     memset(candidate, 0, sizeof *candidate);
-    if (reader_map(&reader, tree, "", words, 3) != 0 && tree->kind != NODE_MAP)
-        return -1;
-    if (scenario)
-        scenario_read(&reader, scenario, "scenario", &candidate->scenario);
-    else
-        reader_error(&reader, tree, "scenario", "missing; give it");
+    if (reader_map(&reader, tree, "", words, 3) != 0 && tree->kind != NODE_MAP) return -1;
+    if (scenario) scenario_read(&reader, scenario, "scenario", &candidate->scenario);
+    else reader_error(&reader, tree, "scenario", "missing; give it");
     axes_read(&reader, &space, node_find(tree, "plan"), node_find(tree, "hardware"), base);
     candidate_set(candidate, &space);
     const double ranks =
@@ -45,14 +40,12 @@ static int assignment_read(const struct reader *reader, const struct knob_table 
     const char *words[MAX_WORDS];
     struct node node = {.kind = NODE_TEXT, .key = text, .quoted = true};
     char *const equals = strchr(text, '=');
-    if (!equals)
-        return reader_error(reader, &node, "", "\"%.*s\" sets nothing; give KEY=VALUE", SHOWN_CHARS, text);
+    if (!equals) return reader_error(reader, &node, "", "\"%.*s\" sets nothing; give KEY=VALUE", SHOWN_CHARS, text);
     *equals = '\0';
     node.text = equals + 1;
     for (int i = 0; i < table->n; i++) {
         words[i] = table->knob[i].path;
-        if (strcmp(words[i], text) == 0)
-            return reader_knob(reader, &node, text, &table->knob[i], value) == 0 ? i : -1;
+        if (strcmp(words[i], text) == 0) return reader_knob(reader, &node, text, &table->knob[i], value) == 0 ? i : -1;
     }
     return reader_unknown_key(reader, &node, text, words, table->n);
 }
@@ -86,8 +79,7 @@ int plan_override(struct plan *plan, const char *list, struct errors *errors)
     bool set[N_PLAN_KNOBS] = {false};
     const int status = list_read("--plan", &plan_table, list, value, set, errors);
     for (int i = 0; i < N_PLAN_KNOBS; i++)
-        if (set[i])
-            ((int64_t *)plan)[i] = (int64_t)value[i];
+        if (set[i]) ((int64_t *)plan)[i] = (int64_t)value[i];
     return status;
 }
 
@@ -97,7 +89,6 @@ int hardware_override(struct hardware *hardware, const char *list, struct errors
     bool set[N_HARDWARE_KNOBS] = {false};
     const int status = list_read("--hardware", &hardware_table, list, value, set, errors);
     for (int i = 0; i < N_HARDWARE_KNOBS; i++)
-        if (set[i])
-            ((double *)hardware)[i] = value[i];
+        if (set[i]) ((double *)hardware)[i] = value[i];
     return status;
 }

@@ -13,18 +13,18 @@ _Static_assert(AT(kv_bytes) == AT(weight_bytes) + 8 && AT(activation_bytes) == A
 static const struct row_column columns[N_ROW_COLUMNS] = {
     {"id", "candidate: a mixed-radix number over the knobs of the study", DIM_COUNT, "", AT(id), true, 1},
     {"n_equal", "candidates with exactly these objectives, this one included", DIM_COUNT, "", AT(n_equal), true, 1},
-#define X(member, path, dimension, low, high, words, meaning) \
+#define X(member, path, dimension, low, high, words, meaning)                                                               \
     {#member, meaning, DIM_##dimension, words, AT(plan.member), true, 1},
     PLAN_KNOBS(X)
 #undef X
-#define X(member, path, group, dimension, low, high, words, meaning) \
+#define X(member, path, group, dimension, low, high, words, meaning)                                                        \
     {#member, meaning, DIM_##dimension, words, AT(hardware.member), false, 1},
-    HARDWARE_KNOBS(X)
+        HARDWARE_KNOBS(X)
 #undef X
 #define X(code, name, dimension, better, meaning) {name, meaning, DIM_##dimension, "", AT(metric[METRIC_##code]), false, 1},
-    METRICS(X)
+            METRICS(X)
 #undef X
-    {"weights_bytes", "weights on the fullest PE", DIM_BYTES, "", AT(weight_bytes), false, 1},
+                {"weights_bytes", "weights on the fullest PE", DIM_BYTES, "", AT(weight_bytes), false, 1},
     {"kv_bytes", "KV cache on the fullest PE", DIM_BYTES, "", AT(kv_bytes), false, 1},
     {"activation_bytes", "activations on the fullest PE", DIM_BYTES, "", AT(activation_bytes), false, 1},
     {"total_bytes", "memory of the fullest PE", DIM_BYTES, "", AT(weight_bytes), false, 3},

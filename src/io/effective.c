@@ -12,12 +12,9 @@ static const char *const depth_word[N_DEPTHS] = {
 static void write_value(FILE *to, const struct knob *knob, double value)
 {
     char text[32];
-    if (knob->dimension == DIM_CODE)
-        fputs(knob_word(knob, (int)value, text), to);
-    else if (knob->dimension == DIM_BOOL)
-        fputs(value != 0 ? "true" : "false", to);
-    else
-        fputs(number_exact(text, value), to);
+    if (knob->dimension == DIM_CODE) fputs(knob_word(knob, (int)value, text), to);
+    else if (knob->dimension == DIM_BOOL) fputs(value != 0 ? "true" : "false", to);
+    else fputs(number_exact(text, value), to);
 }
 
 /* `auto` stays where two_stage will refine it: what it stands for is no part of the study. */
@@ -45,12 +42,9 @@ static void write_level(FILE *to, const struct knob_table *table, const struct s
     for (int i = 0; i < n; i++) {
         int knob = 0;
         snprintf(path, sizeof path, "%.100s%s", prefix, key[i]);
-        while (knob < table->n && strcmp(table->knob[knob].path, path) != 0)
-            knob++;
-        if (places)
-            fputs(i > 0 ? ", " : "", to);
-        else
-            fprintf(to, "%*s%s:", indent, "", key[i]);
+        while (knob < table->n && strcmp(table->knob[knob].path, path) != 0) knob++;
+        if (places) fputs(i > 0 ? ", " : "", to);
+        else fprintf(to, "%*s%s:", indent, "", key[i]);
         if (knob < table->n) {
             fputs(places ? "" : " ", to);
             write_axis(to, &table->knob[knob], &study->space.axis[table->first_axis + knob], study->two_stage);
@@ -83,8 +77,7 @@ static void write_scenario(FILE *to, const struct scenario *scenario)
 {
     if (scenario->warnings[0]) {
         fputs("  # ", to);
-        for (const char *c = scenario->warnings; *c; c++)
-            putc(*c == '\n' ? ' ' : *c, to);
+        for (const char *c = scenario->warnings; *c; c++) putc(*c == '\n' ? ' ' : *c, to);
         putc('\n', to);
     }
     fprintf(to, "  - name: \"%s\"\n    model: ", scenario->name);
@@ -96,10 +89,8 @@ static void write_scenario(FILE *to, const struct scenario *scenario)
     write_number(to, "activations", scenario->activation_bytes);
     fprintf(to, "    compute: %s\n", dtype_name[scenario->compute]);
     write_number(to, "accepted_tokens", scenario->accepted_tokens);
-    if (scenario->imbalance == IMBALANCE_FACTOR)
-        write_number(to, "moe_imbalance", scenario->imbalance_factor);
-    else
-        fprintf(to, "    moe_imbalance: %s\n", scenario->imbalance == IMBALANCE_UNIFORM ? "uniform" : "random");
+    if (scenario->imbalance == IMBALANCE_FACTOR) write_number(to, "moe_imbalance", scenario->imbalance_factor);
+    else fprintf(to, "    moe_imbalance: %s\n", scenario->imbalance == IMBALANCE_UNIFORM ? "uniform" : "random");
     fprintf(to, "    divisibility: %s\n", scenario->strict ? "strict" : "pad");
 }
 
@@ -109,8 +100,7 @@ static void write_study(FILE *to, const struct study *study)
     fprintf(to, "study: \"%s\"\ndepth: %s\nsearch: %s\nscenarios:\n", study->name,
             study->two_stage ? "two_stage" : depth_word[study->depth],
             study->search == SEARCH_PRUNED ? "pruned" : "exhaustive");
-    for (int i = 0; i < study->n_scenarios; i++)
-        write_scenario(to, &study->scenario[i]);
+    for (int i = 0; i < study->n_scenarios; i++) write_scenario(to, &study->scenario[i]);
     fputs("plan:\n", to);
     write_level(to, &plan_table, study, "", 2);
     fprintf(to, "hardware:\n  base: \"%s\"\n", study->hardware_base);
@@ -129,8 +119,7 @@ static void write_study(FILE *to, const struct study *study)
 static uint64_t fingerprint(const char *text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
     return hash;
 }
 
@@ -139,8 +128,7 @@ int effective_write(struct study *study, struct arena *arena, struct errors *err
     char *text = NULL;
     size_t n;
     FILE *const to = open_memstream(&text, &n);
-    if (to)
-        write_study(to, study);
+    if (to) write_study(to, study);
     if (!to || fclose(to) != 0) {
         free(text);
         return error_add(errors, STATUS_SYSTEM, NULL, 0, "out of memory");

@@ -60,17 +60,13 @@ static int fact_read(const struct reader *reader, const struct node *node, const
     void *const at = (char *)model + fact->offset;
     int64_t count;
     switch (fact->kind) {
-    case FACT_TRUTH:
-        return reader_bool(reader, node, path, at);
-    case FACT_REAL:
-        return reader_number(reader, node, path, DIM_NUMBER, 0, 1e15, at);
+    case FACT_TRUTH: return reader_bool(reader, node, path, at);
+    case FACT_REAL: return reader_number(reader, node, path, DIM_NUMBER, 0, 1e15, at);
     case FACT_INT:
-        if (reader_count(reader, node, path, 0, 1 << 30, &count) != 0)
-            return -1;
+        if (reader_count(reader, node, path, 0, 1 << 30, &count) != 0) return -1;
         *(int *)at = (int)count;
         return 0;
-    default:
-        return reader_count(reader, node, path, 0, (int64_t)1 << 40, at); /* model_finish knows the bounds */
+    default: return reader_count(reader, node, path, 0, (int64_t)1 << 40, at); /* model_finish knows the bounds */
     }
 }
 
@@ -81,28 +77,21 @@ static int group_read(const struct reader *reader, const struct node *node, cons
     const char *words[N_FACTS + N_FACT_GROUPS + 1];
     int n = 0, status;
     for (int i = 0; i < N_FACTS; i++)
-        if (strcmp(facts[i].group, group) == 0)
-            words[n++] = facts[i].name;
+        if (strcmp(facts[i].group, group) == 0) words[n++] = facts[i].name;
     if (!group[0]) {
         words[n++] = "name";
-        for (int i = 1; i < N_FACT_GROUPS; i++)
-            words[n++] = groups[i];
+        for (int i = 1; i < N_FACT_GROUPS; i++) words[n++] = groups[i];
     }
-    if (strcmp(group, "window") == 0)
-        words[n++] = windowed_layers;
+    if (strcmp(group, "window") == 0) words[n++] = windowed_layers;
     status = reader_map(reader, node, path, words, n);
-    if (node->kind != NODE_MAP || node->n_children == 0)
-        return status;
+    if (node->kind != NODE_MAP || node->n_children == 0) return status;
     for (int i = 0; i < N_FACTS; i++) {
         const struct node *const child = node_find(node, facts[i].name);
         char member[PATH_CHARS];
-        if (strcmp(facts[i].group, group) != 0)
-            continue;
+        if (strcmp(facts[i].group, group) != 0) continue;
         path_join(member, path, facts[i].name);
-        if (child)
-            status |= fact_read(reader, child, member, &facts[i], model);
-        else if (facts[i].required)
-            status = reader_error(reader, node, path, "%s is missing; give it", facts[i].name);
+        if (child) status |= fact_read(reader, child, member, &facts[i], model);
+        else if (facts[i].required) status = reader_error(reader, node, path, "%s is missing; give it", facts[i].name);
     }
     return status;
 }
@@ -116,10 +105,8 @@ static int windowed_read(const struct reader *reader, const struct node *node, c
     int status = 0;
     for (const struct node *item = node->first; item; item = item->next) {
         int64_t i;
-        if (reader_count(reader, item, path, 0, layers - 1, &i) != 0)
-            status = -1;
-        else
-            windowed[i] = true;
+        if (reader_count(reader, item, path, 0, layers - 1, &i) != 0) status = -1;
+        else windowed[i] = true;
     }
     return status;
 }
@@ -127,8 +114,7 @@ static int windowed_read(const struct reader *reader, const struct node *node, c
 static int model_name_read(const struct reader *reader, const struct node *node, const char *path, struct model *model)
 {
     const char *const text = node ? reader_text(reader, node, path) : "inline";
-    if (!text)
-        return -1;
+    if (!text) return -1;
     if (strlen(text) >= NAME_CHARS)
         return reader_error(reader, node, path, "a name of %zu bytes; give at most %d", strlen(text), NAME_CHARS - 1);
     snprintf(model->name, NAME_CHARS, "%s", text);
@@ -138,10 +124,8 @@ static int model_name_read(const struct reader *reader, const struct node *node,
 /* Facts left out that follow from others: as many KV heads as heads, heads that split the hidden width. */
 static int derive_facts(const struct reader *reader, const struct node *node, const char *path, struct model *model)
 {
-    if (!node_find(node, "kv_heads"))
-        model->kv_heads = model->heads;
-    if (node_find(node, "head_dim"))
-        return 0;
+    if (!node_find(node, "kv_heads")) model->kv_heads = model->heads;
+    if (node_find(node, "head_dim")) return 0;
     if (model->heads < 1 || model->hidden % model->heads != 0)
         return reader_error(reader, node, path, "head_dim is missing and heads do not divide hidden; give it");
     model->head_dim = model->hidden / model->heads;
@@ -155,18 +139,15 @@ int model_inline_read(const struct reader *reader, const struct node *node, cons
     memset(model, 0, sizeof *model);
     model->gated = true;
     int status = group_read(reader, node, path, "", model);
-    if (node->kind != NODE_MAP || node->n_children == 0)
-        return -1;
+    if (node->kind != NODE_MAP || node->n_children == 0) return -1;
     path_join(member, path, "name");
     status |= model_name_read(reader, node_find(node, "name"), member, model);
     for (int i = 1; i < N_FACT_GROUPS; i++) {
         const struct node *const group = node_find(node, groups[i]);
         path_join(member, path, groups[i]);
-        if (group)
-            status |= group_read(reader, group, member, groups[i], model);
+        if (group) status |= group_read(reader, group, member, groups[i], model);
     }
-    if (status != 0 || derive_facts(reader, node, path, model) != 0)
-        return -1;
+    if (status != 0 || derive_facts(reader, node, path, model) != 0) return -1;
     const struct node *const list = node_find(node_find(node, "window"), windowed_layers);
     if (list) {
         const int64_t layers = model->layers < MAX_LAYERS ? model->layers : MAX_LAYERS;
@@ -187,8 +168,7 @@ static bool window_is_periodic(const struct model *model)
 {
     const int64_t period = model->window.global_every;
     for (int64_t i = 0; i < model->layers; i++)
-        if (layer_has_window(model, i) == (period > 0 && (i + 1) % period == 0))
-            return false;
+        if (layer_has_window(model, i) == (period > 0 && (i + 1) % period == 0)) return false;
     return true;
 }
 
@@ -196,49 +176,36 @@ static double fact_value(const struct model *model, const struct fact *fact)
 {
     const void *const at = (const char *)model + fact->offset;
     switch (fact->kind) {
-    case FACT_TRUTH:
-        return *(const bool *)at;
-    case FACT_REAL:
-        return *(const double *)at;
-    case FACT_INT:
-        return *(const int *)at;
-    default:
-        return (double)*(const int64_t *)at;
+    case FACT_TRUTH: return *(const bool *)at;
+    case FACT_REAL: return *(const double *)at;
+    case FACT_INT: return *(const int *)at;
+    default: return (double)*(const int64_t *)at;
     }
 }
 
 /* A group is left out where the fact that switches it on is 0; extras where all are. */
 static bool group_matters(const struct model *model, const char *group)
 {
-    if (strcmp(group, "mla") == 0)
-        return model->mla.kv_rank > 0;
-    if (strcmp(group, "moe") == 0)
-        return model->moe.experts > 0;
-    if (strcmp(group, "window") == 0)
-        return model->window.tokens > 0;
+    if (strcmp(group, "mla") == 0) return model->mla.kv_rank > 0;
+    if (strcmp(group, "moe") == 0) return model->moe.experts > 0;
+    if (strcmp(group, "window") == 0) return model->window.tokens > 0;
     for (int i = 0; i < N_FACTS; i++)
-        if (strcmp(facts[i].group, group) == 0 && fact_value(model, &facts[i]) != 0)
-            return true;
+        if (strcmp(facts[i].group, group) == 0 && fact_value(model, &facts[i]) != 0) return true;
     return false;
 }
 
 static void group_write(struct json *json, const struct model *model, const char *group)
 {
     for (int i = 0; i < N_FACTS; i++) {
-        if (strcmp(facts[i].group, group) != 0)
-            continue;
+        if (strcmp(facts[i].group, group) != 0) continue;
         const double value = fact_value(model, &facts[i]);
-        if (facts[i].kind == FACT_TRUTH)
-            json_bool(json, facts[i].name, value != 0);
-        else
-            json_number(json, facts[i].name, value);
+        if (facts[i].kind == FACT_TRUTH) json_bool(json, facts[i].name, value != 0);
+        else json_number(json, facts[i].name, value);
     }
-    if (strcmp(group, "window") != 0 || window_is_periodic(model))
-        return;
+    if (strcmp(group, "window") != 0 || window_is_periodic(model)) return;
     json_open(json, windowed_layers, '[');
     for (int64_t i = 0; i < model->layers; i++)
-        if (layer_has_window(model, i))
-            json_number(json, NULL, (double)i);
+        if (layer_has_window(model, i)) json_number(json, NULL, (double)i);
     json_close(json, ']');
 }
 
@@ -249,8 +216,7 @@ void model_inline_write(FILE *to, const struct model *model)
     json_text(&json, "name", model->name);
     group_write(&json, model, "");
     for (int i = 1; i < N_FACT_GROUPS; i++) {
-        if (!group_matters(model, groups[i]))
-            continue;
+        if (!group_matters(model, groups[i])) continue;
         json_open(&json, groups[i], '{');
         group_write(&json, model, groups[i]);
         json_close(&json, '}');

@@ -10,8 +10,7 @@
 static void mark_lines(struct node *node, int line)
 {
     node->line = line;
-    for (struct node *child = node->first; child; child = child->next)
-        mark_lines(child, line);
+    for (struct node *child = node->first; child; child = child->next) mark_lines(child, line);
 }
 
 /* The item of a list that `path` begins with; `*n` is the length of that step. A name may hold dots: the longest counts. */
@@ -22,8 +21,7 @@ static struct node *find_item(const struct node *list, const char *path, size_t 
     *n = strcspn(path, ".");
     const bool is_number = *n > 0 && *n <= 6 && strspn(path, "0123456789") == *n;
     for (struct node *item = list->first; item; item = item->next, i++)
-        if (is_number && atoi(path) == i)
-            found = item;
+        if (is_number && atoi(path) == i) found = item;
     for (struct node *item = list->first; item; item = item->next) {
         const struct node *const name = node_find(item, "name");
         const size_t n_name = name && name->kind == NODE_TEXT ? strlen(name->text) : 0;
@@ -45,8 +43,7 @@ static struct node *find_or_add_member(struct node *map, const char *path, size_
     memcpy(key, path, *n);
     struct node **tail = &map->first;
     for (; *tail; tail = &(*tail)->next)
-        if (strcmp((*tail)->key, key) == 0)
-            return *tail;
+        if (strcmp((*tail)->key, key) == 0) return *tail;
     struct node *const member = arena_alloc(arena, 1, sizeof *member);
     *member = (struct node){.kind = NODE_MAP, .line = line, .key = key};
     *tail = member;
@@ -69,8 +66,7 @@ static struct node *value_parse(const char *text, const char *place, const struc
 {
     const int n_before = reader->errors->n;
     struct node *const value = tree_parse(text, strlen(text), place, 0, reader->arena, reader->errors);
-    for (int i = n_before; i < reader->errors->n; i++)
-        reader->errors->item[i].line = 0;
+    for (int i = n_before; i < reader->errors->n; i++) reader->errors->item[i].line = 0;
     return value;
 }
 
@@ -80,8 +76,7 @@ static struct node *take_step(const struct reader *reader, struct node *from, co
 {
     if (node_is_empty(from))
         *from = (struct node){.kind = NODE_MAP, .line = from->line, .key = from->key, .next = from->next};
-    if (from->kind == NODE_MAP)
-        return find_or_add_member(from, path, n, line, reader->arena);
+    if (from->kind == NODE_MAP) return find_or_add_member(from, path, n, line, reader->arena);
     struct node *const item = from->kind == NODE_LIST ? find_item(from, path, n) : NULL;
     if (!item && from->kind == NODE_LIST)
         error_add(reader->errors, STATUS_INPUT, place, 0,
@@ -104,15 +99,13 @@ int override_apply(const struct reader *reader, struct node *root, int i)
     char *const path = arena_alloc(reader->arena, n_key + 1, 1);
     memcpy(path, set, n_key);
     struct node *const value = value_parse(set + n_key + 1, place, reader);
-    if (!value)
-        return -1;
+    if (!value) return -1;
     mark_lines(value, -1 - i);
     struct node *target = root;
     for (const char *step = path; *step;) {
         size_t n = 0;
         target = take_step(reader, target, step, &n, -1 - i, place);
-        if (!target)
-            return -1;
+        if (!target) return -1;
         step += n + (step[n] == '.');
     }
     replace(target, value);

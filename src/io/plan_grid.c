@@ -22,14 +22,11 @@ int plan_grid(enum plan_knob knob, enum depth depth, double value[32])
 {
     int n = 0;
     if (plan_knob[knob].dimension == DIM_CODE) {
-        for (n = 0; n <= (int)plan_knob[knob].high; n++)
-            value[n] = n;
+        for (n = 0; n <= (int)plan_knob[knob].high; n++) value[n] = n;
         return n;
     }
-    if ((int)knob >= N_GRIDS)
-        return 0;
+    if ((int)knob >= N_GRIDS) return 0;
     memcpy(value, grid[knob][depth], sizeof grid[knob][depth]);
-    while (n < 32 && value[n] > 0)
-        n++;
+    while (n < 32 && value[n] > 0) n++;
     return n;
 }

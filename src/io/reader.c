@@ -7,8 +7,7 @@
 
 const char *reader_file(const struct reader *reader, const struct node *node, char place[PATH_CHARS])
 {
-    if (node->line >= 0)
-        return reader->file;
+    if (node->line >= 0) return reader->file;
     const char *const set = reader->sets[-1 - node->line];
     snprintf(place, PATH_CHARS, "--set %.*s", (int)strcspn(set, "="), set);
     return place;
@@ -57,10 +56,8 @@ static void suggest(char text[MESSAGE_CHARS], const char *word, const char *cons
     char all[MESSAGE_CHARS];
     const char *const nearest = nearest_word(word, words, n);
     join_words(all, words, n);
-    if (nearest)
-        snprintf(text, MESSAGE_CHARS, "did you mean %s?", nearest);
-    else
-        snprintf(text, MESSAGE_CHARS, "allowed: %.400s", all);
+    if (nearest) snprintf(text, MESSAGE_CHARS, "did you mean %s?", nearest);
+    else snprintf(text, MESSAGE_CHARS, "allowed: %.400s", all);
 }
 
 int reader_unknown_key(const struct reader *reader, const struct node *node, const char *path, const char *const *words,
@@ -84,11 +81,9 @@ int reader_map(const struct reader *reader, const struct node *node, const char 
                             all);
     for (const struct node *child = node->first; child; child = child->next) {
         bool known = false;
-        for (int i = 0; i < n; i++)
-            known = known || strcmp(words[i], child->key) == 0;
+        for (int i = 0; i < n; i++) known = known || strcmp(words[i], child->key) == 0;
         path_join(member, path, child->key);
-        if (!known)
-            status = reader_unknown_key(reader, child, member, words, n);
+        if (!known) status = reader_unknown_key(reader, child, member, words, n);
     }
     return status;
 }
@@ -100,8 +95,7 @@ static const char *kind_name(const struct node *node)
 
 const char *reader_text(const struct reader *reader, const struct node *node, const char *path)
 {
-    if (node->kind == NODE_TEXT && !node_is_empty(node) && node->text[0])
-        return node->text;
+    if (node->kind == NODE_TEXT && !node_is_empty(node) && node->text[0]) return node->text;
     reader_error(reader, node, path, "%s; give a text", kind_name(node));
     return NULL;
 }
@@ -112,15 +106,13 @@ static const char name_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO
 void name_repair(char *name)
 {
     for (char *c = name; *c; c++)
-        if (!strchr(name_characters, *c) || (c == name && *c == '.'))
-            *c = '-';
+        if (!strchr(name_characters, *c) || (c == name && *c == '.')) *c = '-';
 }
 
 int reader_name(const struct reader *reader, const struct node *node, const char *path, char name[NAME_CHARS])
 {
     const char *const text = reader_text(reader, node, path);
-    if (!text)
-        return -1;
+    if (!text) return -1;
     if (strlen(text) >= NAME_CHARS || strspn(text, name_characters) != strlen(text) || text[0] == '.')
         return reader_error(reader, node, path,
                             "\"%.*s\" is no name; use up to %d letters, digits, -, _ and ., no dot first", SHOWN_CHARS, text,
@@ -136,8 +128,7 @@ int reader_word(const struct reader *reader, const struct node *node, const char
     if (node->kind != NODE_TEXT || node_is_empty(node))
         return reader_error(reader, node, path, "%s; give one of %.400s", kind_name(node), cure);
     for (int i = 0; i < n; i++)
-        if (strcmp(words[i], node->text) == 0)
-            return i;
+        if (strcmp(words[i], node->text) == 0) return i;
     suggest(cure, node->text, words, n);
     return reader_error(reader, node, path, "\"%.*s\" is unknown; %.360s", SHOWN_CHARS, node->text, cure);
 }
@@ -146,10 +137,8 @@ int reader_word(const struct reader *reader, const struct node *node, const char
 static void describe(char text[MESSAGE_CHARS], enum dimension dimension, double low, double high)
 {
     char from[32], to[32];
-    if (dimension == DIM_BOOL)
-        snprintf(text, MESSAGE_CHARS, "true or false");
-    else if (dimension == DIM_COUNT)
-        snprintf(text, MESSAGE_CHARS, "a whole number from %.0f to %.0f", low, high);
+    if (dimension == DIM_BOOL) snprintf(text, MESSAGE_CHARS, "true or false");
+    else if (dimension == DIM_COUNT) snprintf(text, MESSAGE_CHARS, "a whole number from %.0f to %.0f", low, high);
     else if (dimension == DIM_FRACTION)
         snprintf(text, MESSAGE_CHARS, "a number from %s to %s", number_exact(from, low), number_exact(to, high));
     else
@@ -170,12 +159,9 @@ int reader_number(const struct reader *reader, const struct node *node, const ch
         return reader_error(reader, node, path, "\"%.*s\" %s", SHOWN_CHARS, node->text, why);
     if (number < low || number > high) {
         char bound[32];
-        if (dimension == DIM_COUNT)
-            snprintf(bound, sizeof bound, "%.0f", number < low ? low : high);
-        else if (dimension == DIM_FRACTION)
-            number_exact(bound, number < low ? low : high);
-        else
-            unit_format(bound, number < low ? low : high, dimension);
+        if (dimension == DIM_COUNT) snprintf(bound, sizeof bound, "%.0f", number < low ? low : high);
+        else if (dimension == DIM_FRACTION) number_exact(bound, number < low ? low : high);
+        else unit_format(bound, number < low ? low : high, dimension);
         return reader_error(reader, node, path, "%.*s is %s %s; give %.300s", SHOWN_CHARS, node->text,
                             number < low ? "below" : "above", bound, cure);
     }
@@ -187,8 +173,7 @@ int reader_count(const struct reader *reader, const struct node *node, const cha
                  int64_t *value)
 {
     double number;
-    if (reader_number(reader, node, path, DIM_COUNT, (double)low, (double)high, &number) != 0)
-        return -1;
+    if (reader_number(reader, node, path, DIM_COUNT, (double)low, (double)high, &number) != 0) return -1;
     *value = (int64_t)number;
     return 0;
 }
@@ -196,8 +181,7 @@ int reader_count(const struct reader *reader, const struct node *node, const cha
 int reader_bool(const struct reader *reader, const struct node *node, const char *path, bool *value)
 {
     double number;
-    if (reader_number(reader, node, path, DIM_BOOL, 0, 1, &number) != 0)
-        return -1;
+    if (reader_number(reader, node, path, DIM_BOOL, 0, 1, &number) != 0) return -1;
     *value = number != 0;
     return 0;
 }
@@ -205,15 +189,12 @@ int reader_bool(const struct reader *reader, const struct node *node, const char
 int reader_knob(const struct reader *reader, const struct node *node, const char *path, const struct knob *knob,
                 double *value)
 {
-    if (knob->dimension != DIM_CODE)
-        return reader_number(reader, node, path, knob->dimension, knob->low, knob->high, value);
+    if (knob->dimension != DIM_CODE) return reader_number(reader, node, path, knob->dimension, knob->low, knob->high, value);
     char text[16][32];
     const char *words[16];
     const int n = (int)knob->high + 1;
-    for (int i = 0; i < n; i++)
-        words[i] = knob_word(knob, i, text[i]);
+    for (int i = 0; i < n; i++) words[i] = knob_word(knob, i, text[i]);
     const int code = reader_word(reader, node, path, words, n);
-    if (code >= 0)
-        *value = code;
+    if (code >= 0) *value = code;
     return code >= 0 ? 0 : -1;
 }

@@ -54,16 +54,14 @@ struct parts {
 
 static int require(const struct parts *parts, enum scenario_key key)
 {
-    if (parts->node[key])
-        return 0;
+    if (parts->node[key]) return 0;
     return reader_error(parts->reader, parts->map, parts->path, "%s is missing; give it", key_name[key]);
 }
 
 /* A count that keeps its default where it is left out. */
 static int tokens_read(const struct parts *parts, enum scenario_key key, int64_t low, int64_t *value)
 {
-    if (!parts->node[key])
-        return 0;
+    if (!parts->node[key]) return 0;
     return reader_count(parts->reader, parts->node[key], parts->member[key], low, MAX_TOKENS, value);
 }
 
@@ -90,18 +88,15 @@ static int model_read(const struct parts *parts, struct scenario *scenario)
 {
     const struct node *const node = parts->node[KEY_MODEL];
     char place[PATH_CHARS];
-    if (require(parts, KEY_MODEL) != 0)
-        return -1;
-    if (node->kind == NODE_MAP)
-        return model_inline_read(parts->reader, node, parts->member[KEY_MODEL], &scenario->model);
+    if (require(parts, KEY_MODEL) != 0) return -1;
+    if (node->kind == NODE_MAP) return model_inline_read(parts->reader, node, parts->member[KEY_MODEL], &scenario->model);
     if (node->kind == NODE_LIST || node_is_empty(node))
         return reader_error(parts->reader, node, parts->member[KEY_MODEL],
                             "%s; give a preset, the path of a Hugging Face config.json, or a map of facts",
                             node->kind == NODE_LIST ? "is a list" : "has no value");
     const char *const text = node->text;
     const size_t n = strlen(text);
-    if (n > 5 && strcmp(text + n - 5, ".json") == 0)
-        return model_file_read(parts, text, scenario);
+    if (n > 5 && strcmp(text + n - 5, ".json") == 0) return model_file_read(parts, text, scenario);
     return model_by_name(&scenario->model, text, parts->reader->errors, reader_file(parts->reader, node, place),
                          reader_line(node));
 }
@@ -119,8 +114,7 @@ static int decode_read(const struct parts *parts, struct scenario *scenario)
         return reader_error(parts->reader, parts->node[KEY_CONTEXT] ? parts->node[KEY_CONTEXT] : parts->map, parts->path,
                             parts->node[KEY_CONTEXT] ? "both past_tokens and context are given; remove one"
                                                      : "past_tokens is missing; give it, or context (past plus new)");
-    if (status != 0 || !parts->node[KEY_CONTEXT])
-        return status;
+    if (status != 0 || !parts->node[KEY_CONTEXT]) return status;
     if (context < scenario->new_tokens)
         return reader_error(parts->reader, parts->node[KEY_CONTEXT], parts->member[KEY_CONTEXT],
                             "%" PRId64 " is below the %" PRId64 " new tokens it includes; give past plus new", context,
@@ -150,10 +144,8 @@ static int accepted_read(const struct parts *parts, struct scenario *scenario)
 {
     const struct node *const node = parts->node[KEY_ACCEPTED_TOKENS];
     const char *const path = parts->member[KEY_ACCEPTED_TOKENS];
-    if (!node)
-        return 0;
-    if (reader_number(parts->reader, node, path, DIM_NUMBER, 1, MAX_TOKENS, &scenario->accepted_tokens) != 0)
-        return -1;
+    if (!node) return 0;
+    if (reader_number(parts->reader, node, path, DIM_NUMBER, 1, MAX_TOKENS, &scenario->accepted_tokens) != 0) return -1;
     if (scenario->accepted_tokens > (double)scenario->new_tokens)
         return reader_error(parts->reader, node, path, "%.40s is above the %" PRId64 " new tokens of a step; give fewer",
                             node->text, scenario->new_tokens);
@@ -163,11 +155,9 @@ static int accepted_read(const struct parts *parts, struct scenario *scenario)
 static int phase_read(const struct parts *parts, struct scenario *scenario)
 {
     static const int bit[] = {[PHASE_DECODE] = IN_DECODE, [PHASE_PREFILL] = IN_PREFILL, [PHASE_SERVE] = IN_SERVE};
-    if (require(parts, KEY_PHASE) != 0)
-        return -1;
+    if (require(parts, KEY_PHASE) != 0) return -1;
     const int phase = reader_word(parts->reader, parts->node[KEY_PHASE], parts->member[KEY_PHASE], phase_name, 3);
-    if (phase < 0)
-        return -1;
+    if (phase < 0) return -1;
     int status = 0;
     scenario->phase = (enum phase)phase;
     for (int i = 0; i < N_KEYS; i++)
@@ -190,15 +180,13 @@ static int bytes_read(const struct parts *parts, enum scenario_key key, double *
     double number;
     *dtype = DTYPE_BF16;
     *bytes = dtype_bytes[DTYPE_BF16];
-    if (!node)
-        return 0;
+    if (!node) return 0;
     if (node->kind == NODE_TEXT && unit_parse(node->text, DIM_NUMBER, &number, &why) == 0) {
         *dtype = -1;
         return reader_number(parts->reader, node, parts->member[key], DIM_NUMBER, 0.01, 16, bytes);
     }
     *dtype = reader_word(parts->reader, node, parts->member[key], dtype_name, N_DTYPES);
-    if (*dtype < 0)
-        return -1;
+    if (*dtype < 0) return -1;
     *bytes = dtype_bytes[*dtype];
     return 0;
 }
@@ -214,8 +202,7 @@ static int compute_read(const struct parts *parts, struct scenario *scenario)
             words[n++] = dtype_name[i];
         }
     const int word = reader_word(parts->reader, parts->node[KEY_COMPUTE], parts->member[KEY_COMPUTE], words, n);
-    if (word >= 0)
-        scenario->compute = (enum dtype)code[word];
+    if (word >= 0) scenario->compute = (enum dtype)code[word];
     return word >= 0 ? 0 : -1;
 }
 
@@ -225,10 +212,8 @@ static int formats_read(const struct parts *parts, struct scenario *scenario)
     int status = bytes_read(parts, KEY_WEIGHTS, &scenario->weight_bytes, &weights);
     status |= bytes_read(parts, KEY_KV, &scenario->kv_bytes, &other);
     status |= bytes_read(parts, KEY_ACTIVATIONS, &scenario->activation_bytes, &other);
-    if (parts->node[KEY_COMPUTE])
-        return status | compute_read(parts, scenario);
-    if (weights >= 0)
-        scenario->compute = dtype_compute[weights];
+    if (parts->node[KEY_COMPUTE]) return status | compute_read(parts, scenario);
+    if (weights >= 0) scenario->compute = dtype_compute[weights];
     else /* bytes alone: below one, weights are taken for integers that are dequantised */
         scenario->compute = scenario->weight_bytes >= 1 && scenario->weight_bytes < 2 ? DTYPE_FP8 : DTYPE_BF16;
     return status;
@@ -241,23 +226,20 @@ static int imbalance_read(const struct parts *parts, struct scenario *scenario)
     const char *const path = parts->member[KEY_MOE_IMBALANCE];
     const char *why;
     double number;
-    if (!node)
-        return 0;
+    if (!node) return 0;
     if (node->kind == NODE_TEXT && unit_parse(node->text, DIM_NUMBER, &number, &why) == 0) {
         scenario->imbalance = IMBALANCE_FACTOR;
         return reader_number(parts->reader, node, path, DIM_NUMBER, 1, 1e6, &scenario->imbalance_factor);
     }
     const int word = reader_word(parts->reader, node, path, words, 2);
-    if (word >= 0)
-        scenario->imbalance = word == 0 ? IMBALANCE_UNIFORM : IMBALANCE_RANDOM;
+    if (word >= 0) scenario->imbalance = word == 0 ? IMBALANCE_UNIFORM : IMBALANCE_RANDOM;
     return word >= 0 ? 0 : -1;
 }
 
 static int divisibility_read(const struct parts *parts, struct scenario *scenario)
 {
     static const char *const words[] = {"pad", "strict"};
-    if (!parts->node[KEY_DIVISIBILITY])
-        return 0;
+    if (!parts->node[KEY_DIVISIBILITY]) return 0;
     const int word = reader_word(parts->reader, parts->node[KEY_DIVISIBILITY], parts->member[KEY_DIVISIBILITY], words, 2);
     scenario->strict = word == 1;
     return word >= 0 ? 0 : -1;
@@ -278,20 +260,17 @@ int scenario_read(const struct reader *reader, const struct node *node, const ch
     memset(scenario, 0, sizeof *scenario);
     scenario->accepted_tokens = 1;
     int status = reader_map(reader, node, path, key_name, N_KEYS);
-    if (node->kind != NODE_MAP || node->n_children == 0)
-        return -1;
+    if (node->kind != NODE_MAP || node->n_children == 0) return -1;
     for (int i = 0; i < N_KEYS; i++) {
         parts.node[i] = node_find(node, key_name[i]);
         path_join(parts.member[i], path, key_name[i]);
     }
-    if (parts.node[KEY_NAME])
-        status |= reader_name(reader, parts.node[KEY_NAME], parts.member[KEY_NAME], scenario->name);
+    if (parts.node[KEY_NAME]) status |= reader_name(reader, parts.node[KEY_NAME], parts.member[KEY_NAME], scenario->name);
     status |= model_read(&parts, scenario);
     status |= phase_read(&parts, scenario);
     status |= formats_read(&parts, scenario);
     status |= imbalance_read(&parts, scenario);
     status |= divisibility_read(&parts, scenario);
-    if (status == 0 && !parts.node[KEY_NAME])
-        default_name(scenario);
+    if (status == 0 && !parts.node[KEY_NAME]) default_name(scenario);
     return status;
 }

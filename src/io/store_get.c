@@ -31,14 +31,12 @@ const char *get_text(struct get *get, hid_t at, const char *name)
 {
     const char *text = "";
     char *stored = NULL;
-    if (get->failed || H5Aexists(at, name) <= 0)
-        return text;
+    if (get->failed || H5Aexists(at, name) <= 0) return text;
     const hid_t attribute = H5Aopen(at, name, H5P_DEFAULT);
     const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute), memory_type = store_text_type();
     if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != 1)
         get_refuse(get, name, "one variable-length text");
-    else if (get_check(get, H5Aread(attribute, memory_type, &stored), name) && stored)
-        text = arena_text(get->arena, stored);
+    else if (get_check(get, H5Aread(attribute, memory_type, &stored), name) && stored) text = arena_text(get->arena, stored);
     H5free_memory(stored);
     H5Tclose(memory_type);
     H5Sclose(space);
@@ -49,8 +47,7 @@ const char *get_text(struct get *get, hid_t at, const char *name)
 
 static void get_numbers(struct get *get, hid_t at, const char *name, hid_t memory_type, int n, void *values)
 {
-    if (get->failed)
-        return;
+    if (get->failed) return;
     const hid_t attribute = H5Aexists(at, name) > 0 ? H5Aopen(at, name, H5P_DEFAULT) : H5I_INVALID_HID;
     if (attribute < 0) {
         get_refuse(get, name, "there");
@@ -60,8 +57,7 @@ static void get_numbers(struct get *get, hid_t at, const char *name, hid_t memor
     const H5T_class_t class = H5Tget_class(type);
     if ((class != H5T_INTEGER && class != H5T_FLOAT) || H5Sget_simple_extent_npoints(space) != n)
         get_refuse(get, name, "the numbers expected");
-    else
-        get_check(get, H5Aread(attribute, memory_type, values), name);
+    else get_check(get, H5Aread(attribute, memory_type, values), name);
     H5Sclose(space);
     H5Tclose(type);
     H5Aclose(attribute);
@@ -76,8 +72,7 @@ int64_t get_whole(struct get *get, hid_t at, const char *name)
 
 void get_reals(struct get *get, hid_t at, const char *name, int n, double *values)
 {
-    if (n > 0)
-        get_numbers(get, at, name, H5T_NATIVE_DOUBLE, n, values);
+    if (n > 0) get_numbers(get, at, name, H5T_NATIVE_DOUBLE, n, values);
 }
 
 int get_metrics(struct get *get, hid_t at, const char *name, enum metric *metrics, int most)
@@ -89,10 +84,8 @@ int get_metrics(struct get *get, hid_t at, const char *name, enum metric *metric
         const size_t length = strcspn(text, " ");
         snprintf(word, sizeof word, "%.*s", (int)length, text);
         const int code = metric_code(word);
-        if (n == most || code < 0)
-            get_refuse(get, name, "a list of known metrics");
-        else
-            metrics[n++] = (enum metric)code;
+        if (n == most || code < 0) get_refuse(get, name, "a list of known metrics");
+        else metrics[n++] = (enum metric)code;
         text += length;
     }
     return n;
@@ -107,8 +100,7 @@ bool get_has(struct get *get, hid_t at, const char *name)
 
 hid_t get_group(struct get *get, hid_t at, const char *name)
 {
-    if (get->failed)
-        return H5I_INVALID_HID;
+    if (get->failed) return H5I_INVALID_HID;
     const hid_t group = H5Gopen2(at, name, H5P_DEFAULT);
     get_check(get, group, name);
     return group;
@@ -116,8 +108,7 @@ hid_t get_group(struct get *get, hid_t at, const char *name)
 
 void get_group_close(hid_t group)
 {
-    if (group >= 0)
-        H5Gclose(group);
+    if (group >= 0) H5Gclose(group);
 }
 
 /* ---- datasets --------------------------------------------------------------------------------------------------- */
@@ -127,8 +118,7 @@ const char *get_long_text(struct get *get, hid_t at, const char *name)
     const char *text = "";
     char *stored = NULL;
     const hid_t set = get->failed ? H5I_INVALID_HID : H5Dopen2(at, name, H5P_DEFAULT);
-    if (!get_check(get, set, name))
-        return text;
+    if (!get_check(get, set, name)) return text;
     const hid_t type = H5Dget_type(set), space = H5Dget_space(set), memory_type = store_text_type();
     if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != 1)
         get_refuse(get, name, "one variable-length text");
@@ -152,19 +142,16 @@ static bool is_plausible(const struct get *get, hid_t set, hssize_t n_values, si
 /* A dataset of numbers of `rank` dimensions (0 = scalar).  Invalid after a failure. */
 static hid_t get_dataset(struct get *get, hid_t at, const char *name, int rank, hsize_t shape[2])
 {
-    if (get->failed)
-        return H5I_INVALID_HID;
+    if (get->failed) return H5I_INVALID_HID;
     const hid_t set = H5Dopen2(at, name, H5P_DEFAULT);
-    if (!get_check(get, set, name))
-        return set;
+    if (!get_check(get, set, name)) return set;
     const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
     const H5T_class_t class = H5Tget_class(type);
     if (H5Sget_simple_extent_ndims(space) != rank || (class != H5T_INTEGER && class != H5T_FLOAT))
         get_refuse(get, name, rank == 0 ? "one number" : rank == 1 ? "a column of numbers" : "a table of numbers");
     else if (!is_plausible(get, set, H5Sget_simple_extent_npoints(space), H5Tget_size(type)))
         get_refuse(get, name, "within the file");
-    else if (rank > 0)
-        H5Sget_simple_extent_dims(space, shape, NULL);
+    else if (rank > 0) H5Sget_simple_extent_dims(space, shape, NULL);
     H5Sclose(space);
     H5Tclose(type);
     return set;
@@ -173,10 +160,8 @@ static hid_t get_dataset(struct get *get, hid_t at, const char *name, int rank, 
 void get_scalar(struct get *get, hid_t at, const char *name, double *value)
 {
     const hid_t set = get_dataset(get, at, name, 0, NULL);
-    if (!get->failed)
-        get_check(get, H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, value), name);
-    if (set >= 0)
-        H5Dclose(set);
+    if (!get->failed) get_check(get, H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, value), name);
+    if (set >= 0) H5Dclose(set);
 }
 
 int64_t get_length(struct get *get, hid_t at, const char *name, int64_t most)
@@ -185,8 +170,7 @@ int64_t get_length(struct get *get, hid_t at, const char *name, int64_t most)
     const hid_t set = get_dataset(get, at, name, 1, shape);
     if (!get->failed && (int64_t)shape[0] > (most < MAX_FILE_ROWS ? most : MAX_FILE_ROWS))
         get_refuse(get, name, "of a length this program writes");
-    if (set >= 0)
-        H5Dclose(set);
+    if (set >= 0) H5Dclose(set);
     return get->failed ? 0 : (int64_t)shape[0];
 }
 
@@ -197,15 +181,12 @@ static void *get_values(struct get *get, hid_t at, const char *name, int rank, c
     void *values = NULL;
     const hid_t set = get_dataset(get, at, name, rank, shape);
     for (int i = 0; i < rank && !get->failed; i++)
-        if ((int64_t)shape[i] != n[i])
-            get_refuse(get, name, "as long as its scales");
+        if ((int64_t)shape[i] != n[i]) get_refuse(get, name, "as long as its scales");
     if (!get->failed) {
         values = arena_alloc(get->arena, (size_t)(shape[0] * shape[1]), H5Tget_size(memory_type));
-        if (!get_check(get, H5Dread(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name))
-            values = NULL;
+        if (!get_check(get, H5Dread(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name)) values = NULL;
     }
-    if (set >= 0)
-        H5Dclose(set);
+    if (set >= 0) H5Dclose(set);
     return values;
 }
 
@@ -233,7 +214,6 @@ int32_t *get_code_table(struct get *get, hid_t at, const char *name, const int64
 {
     int32_t *const codes = get_values(get, at, name, 2, n, H5T_NATIVE_INT32);
     for (int64_t i = 0; codes && !get->failed && i < n[0] * n[1]; i++)
-        if (codes[i] < 0 || codes[i] >= n_codes)
-            get_refuse(get, name, "a table of known codes");
+        if (codes[i] < 0 || codes[i] >= n_codes) get_refuse(get, name, "a table of known codes");
     return get->failed ? NULL : codes;
 }

@@ -15,8 +15,7 @@ static const char row_meaning[] = "machines of the joint Pareto set";
 static bool is_repeated(const struct joint *joint, int a)
 {
     for (int i = 0; i < a; i++)
-        if (joint->against[i] == joint->against[a])
-            return true;
+        if (joint->against[i] == joint->against[a]) return true;
     return false;
 }
 
@@ -27,19 +26,20 @@ static void put_merits(struct put *put, hid_t at, const struct result *result, h
 {
     const struct joint *const asked = &result->joint_asked;
     const int64_t n = result->joint.n_rows;
-    const struct about mean = {"mean", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, unit_name(metric_facts[asked->metric].dimension),
-                               "weighted geometric mean over the scenarios of the joint metric", ""};
+    const struct about mean = {"mean",
+                               H5T_IEEE_F64LE,
+                               H5T_NATIVE_DOUBLE,
+                               unit_name(metric_facts[asked->metric].dimension),
+                               "weighted geometric mean over the scenarios of the joint metric",
+                               ""};
     double *const buffer = put_buffer(put, (size_t)n, sizeof *buffer);
-    for (int64_t i = 0; buffer && i < n; i++)
-        buffer[i] = result->joint.row[i].mean;
+    for (int64_t i = 0; buffer && i < n; i++) buffer[i] = result->joint.row[i].mean;
     put_column(put, at, &mean, n, buffer, scale);
     for (int a = 0; a < asked->n_against && buffer; a++) {
         const struct metric_facts *const metric = &metric_facts[asked->against[a]];
         const struct about about = about_column(metric->name, metric->dimension, H5T_NATIVE_DOUBLE, metric->meaning, "");
-        if (is_repeated(asked, a))
-            continue;
-        for (int64_t i = 0; i < n; i++)
-            buffer[i] = result->joint.row[i].against[a];
+        if (is_repeated(asked, a)) continue;
+        for (int64_t i = 0; i < n; i++) buffer[i] = result->joint.row[i].against[a];
         put_column(put, at, &about, n, buffer, scale);
     }
     free(buffer);
@@ -50,8 +50,7 @@ static void put_machines(struct put *put, hid_t at, const struct result *result)
     const int64_t n = result->joint.n_rows;
     struct result_row *const rows = put_buffer(put, (size_t)n, sizeof *rows);
     const hid_t scale = put_row_scale(put, at, n, row_meaning);
-    for (int64_t i = 0; rows && i < n; i++)
-        rows[i].hardware = result->joint.row[i].hardware;
+    for (int64_t i = 0; rows && i < n; i++) rows[i].hardware = result->joint.row[i].hardware;
     put_rows(put, at, rows, n, COLUMN_HARDWARE, COLUMN_METRIC, scale);
     put_merits(put, at, result, scale);
     put_scale_close(put, scale, "row");
@@ -65,8 +64,7 @@ static void put_choices(struct put *put, hid_t at, const struct result *result, 
     struct result_row *const rows = put_buffer(put, (size_t)n, sizeof *rows);
     const hid_t group = put_group(put, at, result->scenario[s].name);
     const hid_t scale = put_row_scale(put, group, n, row_meaning);
-    for (int64_t i = 0; rows && i < n; i++)
-        rows[i] = result->joint.row[i].choice[s];
+    for (int64_t i = 0; rows && i < n; i++) rows[i] = result->joint.row[i].choice[s];
     put_rows(put, group, rows, n, COLUMN_ID, COLUMN_N_EQUAL, scale);
     put_rows(put, group, rows, n, COLUMN_PLAN, COLUMN_HARDWARE, scale);
     put_rows(put, group, rows, n, COLUMN_METRIC, N_ROW_COLUMNS, scale);
@@ -78,16 +76,14 @@ static void put_choices(struct put *put, hid_t at, const struct result *result, 
 void put_joint(struct put *put, hid_t file, const struct result *result)
 {
     const struct joint *const asked = &result->joint_asked;
-    if (!asked->wanted)
-        return;
+    if (!asked->wanted) return;
     const hid_t group = put_group(put, file, "joint");
     put_metrics(put, group, "metric", 1, &asked->metric);
     put_metrics(put, group, "against", asked->n_against, asked->against);
     put_reals(put, group, "weights", result->n_scenarios, asked->weight);
     put_machines(put, group, result);
     const hid_t scenarios = put_group(put, group, "scenarios");
-    for (int s = 0; s < result->n_scenarios && !put->failed; s++)
-        put_choices(put, scenarios, result, s);
+    for (int s = 0; s < result->n_scenarios && !put->failed; s++) put_choices(put, scenarios, result, s);
     put_group_close(put, scenarios, "scenarios");
     put_group_close(put, group, "joint");
 }
@@ -95,8 +91,7 @@ void put_joint(struct put *put, hid_t file, const struct result *result)
 void put_rounds(struct put *put, hid_t file, const struct result *result)
 {
     const int64_t n = result->n_rounds;
-    if (n == 0)
-        return;
+    if (n == 0) return;
     int64_t *const machines = put_buffer(put, (size_t)n, sizeof *machines);
     int64_t *const rows = put_buffer(put, (size_t)n, sizeof *rows);
     double *const movement = put_buffer(put, (size_t)n, sizeof *movement);
@@ -110,7 +105,8 @@ void put_rounds(struct put *put, hid_t file, const struct result *result)
     const struct about about_rows = about_column("rows", DIM_COUNT, H5T_NATIVE_INT64, "rows of all Pareto sets", "");
     const struct about about_movement = about_column("movement", DIM_NUMBER, H5T_NATIVE_DOUBLE,
                                                      "largest factor, less 1, by which a row is better than every row of "
-                                                     "the round before", "");
+                                                     "the round before",
+                                                     "");
     const hid_t group = put_group(put, file, "rounds");
     const hid_t scale = put_scale(put, group, &round, n, NULL);
     put_column(put, group, &about_machines, n, machines, scale);
@@ -137,8 +133,7 @@ static void get_machines(struct get *get, hid_t at, const struct joint *asked, s
     }
     for (int a = 0; a < asked->n_against; a++) {
         const double *const column = get_column(get, at, metric_facts[asked->against[a]].name, n);
-        for (int64_t i = 0; i < n && !get->failed; i++)
-            joint->row[i].against[a] = column[i];
+        for (int64_t i = 0; i < n && !get->failed; i++) joint->row[i].against[a] = column[i];
     }
 }
 
@@ -163,13 +158,11 @@ void get_joint(struct get *get, hid_t file, struct result *result)
     struct joint *const asked = &result->joint_asked;
     struct result_joint *const joint = &result->joint;
     const size_t n_scenarios = (size_t)result->n_scenarios;
-    if (!get_has(get, file, "joint"))
-        return;
+    if (!get_has(get, file, "joint")) return;
     const hid_t group = get_group(get, file, "joint"), scenarios = get_group(get, group, "scenarios");
     asked->wanted = true;
     asked->weight = arena_alloc(get->arena, n_scenarios + 1, sizeof *asked->weight);
-    if (!get->failed && get_metrics(get, group, "metric", &asked->metric, 1) != 1)
-        get_refuse(get, "metric", "a metric");
+    if (!get->failed && get_metrics(get, group, "metric", &asked->metric, 1) != 1) get_refuse(get, "metric", "a metric");
     asked->n_against = get_metrics(get, group, "against", asked->against, MAX_OBJECTIVES - 1);
     get_reals(get, group, "weights", result->n_scenarios, asked->weight);
     joint->n_rows = get_length(get, group, "row", INT64_MAX);
@@ -177,16 +170,14 @@ void get_joint(struct get *get, hid_t file, struct result *result)
     for (int64_t i = 0; i < joint->n_rows; i++)
         joint->row[i].choice = arena_alloc(get->arena, n_scenarios + 1, sizeof *joint->row[i].choice);
     get_machines(get, group, asked, joint);
-    for (int s = 0; s < result->n_scenarios && !get->failed; s++)
-        get_choices(get, scenarios, result, s);
+    for (int s = 0; s < result->n_scenarios && !get->failed; s++) get_choices(get, scenarios, result, s);
     get_group_close(scenarios);
     get_group_close(group);
 }
 
 void get_rounds(struct get *get, hid_t file, struct result *result)
 {
-    if (!get_has(get, file, "rounds"))
-        return;
+    if (!get_has(get, file, "rounds")) return;
     const hid_t group = get_group(get, file, "rounds");
     const int64_t n = get_length(get, group, "round", STORE_MAX_ROUNDS);
     const int64_t *const machines = get_whole_column(get, group, "machines", n);

@@ -28,10 +28,8 @@ static void put_effects(struct put *put, hid_t at, const struct result_scenario 
 {
     hid_t group = H5I_INVALID_HID;
     for (int a = 0; a < N_KNOBS && !put->failed; a++) {
-        if (scenario->effect[a].n == 0)
-            continue;
-        if (group < 0)
-            group = put_group(put, at, "main_effects");
+        if (scenario->effect[a].n == 0) continue;
+        if (group < 0) group = put_group(put, at, "main_effects");
         put_effect(put, group, space_knob(a), &scenario->effect[a]);
     }
     put_group_close(put, group, "main_effects");
@@ -53,12 +51,10 @@ static void get_effect(struct get *get, hid_t at, const char *name, struct main_
 
 static void get_effects(struct get *get, hid_t at, struct result_scenario *scenario)
 {
-    if (!get_has(get, at, "main_effects"))
-        return;
+    if (!get_has(get, at, "main_effects")) return;
     const hid_t group = get_group(get, at, "main_effects");
     for (int a = 0; a < N_KNOBS; a++)
-        if (get_has(get, group, space_knob(a)->name))
-            get_effect(get, group, space_knob(a)->name, &scenario->effect[a]);
+        if (get_has(get, group, space_knob(a)->name)) get_effect(get, group, space_knob(a)->name, &scenario->effect[a]);
     get_group_close(group);
 }
 
@@ -95,12 +91,11 @@ static void put_histogram(struct put *put, hid_t at, const struct result_histogr
     const int64_t n[2] = {histogram->n[0], histogram->n[1]};
     const struct about counts = about_column("counts", DIM_COUNT, H5T_NATIVE_INT64, "feasible candidates in a bin", "");
     const hid_t group = put_group(put, at, histogram_name(name, histogram->metric));
-    if (group < 0)
-        return;
+    if (group < 0) return;
     put_metrics(put, group, "metrics", 2, histogram->metric);
     for (int d = 0; d < 2; d++)
-        scales[d] = put_bins(put, group, (char)('a' + d), &metric_facts[histogram->metric[d]], histogram->n[d],
-                             histogram->edge[d]);
+        scales[d] =
+            put_bins(put, group, (char)('a' + d), &metric_facts[histogram->metric[d]], histogram->n[d], histogram->edge[d]);
     put_table(put, group, &counts, n, histogram->count, scales);
     put_scale_close(put, scales[0], "bin_a");
     put_scale_close(put, scales[1], "bin_b");
@@ -121,10 +116,8 @@ static double *get_edges(struct get *get, hid_t at, const char *lower_name, cons
     const int64_t n = get_length(get, at, lower_name, HISTOGRAM_BINS);
     const double *const lower = get_column(get, at, lower_name, n), *const upper = get_column(get, at, upper_name, n);
     double *const edge = arena_alloc(get->arena, (size_t)n + 1, sizeof *edge);
-    if (n == 0)
-        get_refuse(get, lower_name, "a scale of at least one bin");
-    if (get->failed)
-        return NULL;
+    if (n == 0) get_refuse(get, lower_name, "a scale of at least one bin");
+    if (get->failed) return NULL;
     memcpy(edge, lower, (size_t)n * sizeof *edge);
     edge[n] = upper[n - 1];
     *n_bins = (int)n;
@@ -147,18 +140,15 @@ static void get_histogram(struct get *get, hid_t at, const char *name, struct re
 static void get_histograms(struct get *get, hid_t at, struct result_scenario *scenario)
 {
     H5G_info_t info;
-    if (get->failed || !get_check(get, H5Gget_info(at, &info), "histograms"))
-        return;
+    if (get->failed || !get_check(get, H5Gget_info(at, &info), "histograms")) return;
     for (hsize_t i = 0; i < info.nlinks && !get->failed; i++) {
         char name[GROUP_NAME_CHARS];
-        const ssize_t length = H5Lget_name_by_idx(at, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name, sizeof name,
-                                                  H5P_DEFAULT);
-        if (!get_check(get, length < 0 ? -1 : 0, "histograms") || strncmp(name, "histogram_", 10) != 0)
-            continue;
+        const ssize_t length =
+            H5Lget_name_by_idx(at, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name, sizeof name, H5P_DEFAULT);
+        if (!get_check(get, length < 0 ? -1 : 0, "histograms") || strncmp(name, "histogram_", 10) != 0) continue;
         if (scenario->n_histograms == MAX_HISTOGRAMS || length >= GROUP_NAME_CHARS)
             get_refuse(get, name, "one of the histograms this program writes");
-        else
-            get_histogram(get, at, name, &scenario->histogram[scenario->n_histograms++]);
+        else get_histogram(get, at, name, &scenario->histogram[scenario->n_histograms++]);
     }
 }
 
@@ -182,13 +172,11 @@ static void put_sample(struct put *put, hid_t at, const struct result_sample *sa
 
 static void get_sample(struct get *get, hid_t at, struct result_sample *sample)
 {
-    if (!get_has(get, at, "sample"))
-        return;
+    if (!get_has(get, at, "sample")) return;
     const hid_t group = get_group(get, at, "sample");
     sample->n = get_length(get, group, "row", INT64_MAX);
     sample->id = get_whole_column(get, group, row_column(COLUMN_ID)->name, sample->n);
-    for (int m = 0; m < N_METRICS; m++)
-        sample->metric[m] = get_column(get, group, metric_facts[m].name, sample->n);
+    for (int m = 0; m < N_METRICS; m++) sample->metric[m] = get_column(get, group, metric_facts[m].name, sample->n);
     get_group_close(group);
 }
 
@@ -197,11 +185,9 @@ static void get_sample(struct get *get, hid_t at, struct result_sample *sample)
 void put_population(struct put *put, hid_t at, const struct result_scenario *scenario)
 {
     put_effects(put, at, scenario);
-    if (scenario->sample.id)
-        put_sample(put, at, &scenario->sample);
+    if (scenario->sample.id) put_sample(put, at, &scenario->sample);
     for (int h = 0; h < scenario->n_histograms && !put->failed; h++)
-        if (!is_repeated(scenario, h))
-            put_histogram(put, at, &scenario->histogram[h]);
+        if (!is_repeated(scenario, h)) put_histogram(put, at, &scenario->histogram[h]);
 }
 
 void get_population(struct get *get, hid_t at, struct result_scenario *scenario)

@@ -29,8 +29,7 @@ void *put_buffer(struct put *put, size_t n, size_t size)
 static void put_attribute(struct put *put, hid_t at, const char *name, hid_t file_type, hid_t memory_type, hsize_t n,
                           const void *value)
 {
-    if (put->failed)
-        return;
+    if (put->failed) return;
     const hid_t space = n == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &n, NULL);
     const hid_t attribute = H5Acreate2(at, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
     if (put_check(put, attribute, name)) {
@@ -43,8 +42,7 @@ static void put_attribute(struct put *put, hid_t at, const char *name, hid_t fil
 /* An empty text has no attribute: some readers cannot tell an empty variable-length string from a missing one. */
 void put_text(struct put *put, hid_t at, const char *name, const char *text)
 {
-    if (text[0] == '\0')
-        return;
+    if (text[0] == '\0') return;
     const hid_t type = store_text_type();
     put_attribute(put, at, name, type, type, 1, &text);
     H5Tclose(type);
@@ -57,8 +55,7 @@ void put_whole(struct put *put, hid_t at, const char *name, int64_t value)
 
 void put_reals(struct put *put, hid_t at, const char *name, int n, const double *values)
 {
-    if (n > 0)
-        put_attribute(put, at, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (hsize_t)n, values);
+    if (n > 0) put_attribute(put, at, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, (hsize_t)n, values);
 }
 
 void put_metrics(struct put *put, hid_t at, const char *name, int n, const enum metric *metrics)
@@ -66,8 +63,8 @@ void put_metrics(struct put *put, hid_t at, const char *name, int n, const enum 
     char text[MAX_LIMITS * NAME_CHARS] = "";
     size_t length = 0;
     for (int i = 0; i < n; i++)
-        length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", i > 0 ? " " : "",
-                                   metric_facts[metrics[i]].name);
+        length +=
+            (size_t)snprintf(text + length, sizeof text - length, "%s%s", i > 0 ? " " : "", metric_facts[metrics[i]].name);
     assert(length < sizeof text);
     put_text(put, at, name, text);
 }
@@ -77,8 +74,7 @@ static void put_flags(struct put *put, hid_t at, const char *words)
 {
     char meanings[STORE_WORDS_CHARS];
     int values[256], n = 0;
-    if (words[0] == '\0')
-        return;
+    if (words[0] == '\0') return;
     assert(strlen(words) < sizeof meanings);
     snprintf(meanings, sizeof meanings, "%s", words);
     values[n++] = 0;
@@ -97,8 +93,7 @@ enum { PART_VALUES = 65536 }; /* of a column that is written in parts */
 /* Links in the order they were made, so that listings read like DESIGN section 4. */
 hid_t put_group(struct put *put, hid_t at, const char *name)
 {
-    if (put->failed)
-        return H5I_INVALID_HID;
+    if (put->failed) return H5I_INVALID_HID;
     const hid_t properties = H5Pcreate(H5P_GROUP_CREATE);
     H5Pset_link_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
     H5Pset_obj_track_times(properties, false);
@@ -110,8 +105,7 @@ hid_t put_group(struct put *put, hid_t at, const char *name)
 
 void put_group_close(struct put *put, hid_t group, const char *name)
 {
-    if (group >= 0)
-        put_check(put, H5Gclose(group), name);
+    if (group >= 0) put_check(put, H5Gclose(group), name);
 }
 
 struct about about_column(const char *name, enum dimension dimension, hid_t memory_type, const char *meaning,
@@ -126,10 +120,8 @@ static hid_t put_dataset(struct put *put, hid_t at, const struct about *about, i
 {
     hsize_t shape[2] = {0, 0};
     assert(about->meaning[0] != '\0' && about->units[0] != '\0' && rank <= 2);
-    if (put->failed)
-        return H5I_INVALID_HID;
-    for (int i = 0; i < rank; i++)
-        shape[i] = (hsize_t)n[i];
+    if (put->failed) return H5I_INVALID_HID;
+    for (int i = 0; i < rank; i++) shape[i] = (hsize_t)n[i];
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     const hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, NULL);
     H5Pset_obj_track_times(properties, false);
@@ -137,8 +129,7 @@ static hid_t put_dataset(struct put *put, hid_t at, const struct about *about, i
         H5Pset_chunk(properties, 1, &(hsize_t){shape[0] < PART_VALUES ? shape[0] : PART_VALUES});
     const hid_t set = H5Dcreate2(at, about->name, about->file_type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     if (put_check(put, set, about->name)) {
-        if (values)
-            put_check(put, H5Dwrite(set, about->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), about->name);
+        if (values) put_check(put, H5Dwrite(set, about->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), about->name);
         put_text(put, set, "units", about->units);
         put_text(put, set, "long_name", about->meaning);
         put_flags(put, set, about->words);
@@ -159,20 +150,17 @@ hid_t put_scale(struct put *put, hid_t at, const struct about *about, int64_t n,
     hid_t scale = H5I_INVALID_HID;
     if (!values) {
         index = put_buffer(put, (size_t)n, sizeof *index);
-        for (int64_t i = 0; index && i < n; i++)
-            index[i] = i;
+        for (int64_t i = 0; index && i < n; i++) index[i] = i;
     }
     scale = put_dataset(put, at, about, 1, &n, values ? values : index);
-    if (scale >= 0)
-        put_check(put, H5DSset_scale(scale, about->name), about->name);
+    if (scale >= 0) put_check(put, H5DSset_scale(scale, about->name), about->name);
     free(index);
     return scale;
 }
 
 void put_scale_close(struct put *put, hid_t scale, const char *name)
 {
-    if (scale >= 0)
-        put_check(put, H5Dclose(scale), name);
+    if (scale >= 0) put_check(put, H5Dclose(scale), name);
 }
 
 hid_t put_row_scale(struct put *put, hid_t at, int64_t n, const char *meaning)
@@ -205,8 +193,7 @@ hid_t put_open_column(struct put *put, hid_t at, const struct about *about, int6
 
 void put_part(struct put *put, hid_t column, const struct about *about, int64_t from, int64_t n, const void *values)
 {
-    if (put->failed || n == 0)
-        return;
+    if (put->failed || n == 0) return;
     const hid_t file_space = H5Dget_space(column), memory_space = H5Screate_simple(1, &(hsize_t){(hsize_t)n}, NULL);
     H5Sselect_hyperslab(file_space, H5S_SELECT_SET, &(hsize_t){(hsize_t)from}, NULL, &(hsize_t){(hsize_t)n}, NULL);
     put_check(put, H5Dwrite(column, about->memory_type, memory_space, file_space, H5P_DEFAULT, values), about->name);

@@ -15,8 +15,7 @@ static void get_refused(struct get *get, hid_t at, const struct result *result, 
     const int n = REASON_LIMIT + result->n_limits;
     const hid_t group = get_group(get, at, "refused");
     const int64_t *const count = get_whole_column(get, group, "count", n);
-    if (count)
-        memcpy(scenario->n_refused, count, (size_t)n * sizeof *count);
+    if (count) memcpy(scenario->n_refused, count, (size_t)n * sizeof *count);
     get_group_close(group);
 }
 
@@ -44,16 +43,14 @@ static void get_scenarios(struct get *get, hid_t file, struct result *result)
 {
     const hid_t group = get_group(get, file, "scenarios");
     H5G_info_t info;
-    if (get->failed || !get_check(get, H5Gget_info(group, &info), "scenarios"))
-        goto out;
+    if (get->failed || !get_check(get, H5Gget_info(group, &info), "scenarios")) goto out;
     result->n_scenarios = (int)(info.nlinks < STORE_MAX_SCENARIOS ? info.nlinks : STORE_MAX_SCENARIOS);
     result->scenario = arena_alloc(get->arena, (size_t)result->n_scenarios + 1, sizeof *result->scenario);
     for (int i = 0; i < result->n_scenarios && !get->failed; i++) {
         char name[NAME_CHARS];
-        const ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, (hsize_t)i, name, sizeof name,
-                                                  H5P_DEFAULT);
-        if (length >= NAME_CHARS)
-            get_refuse(get, "scenarios", "a group of names of this program");
+        const ssize_t length =
+            H5Lget_name_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, (hsize_t)i, name, sizeof name, H5P_DEFAULT);
+        if (length >= NAME_CHARS) get_refuse(get, "scenarios", "a group of names of this program");
         else if (get_check(get, length < 0 ? -1 : 0, "scenarios"))
             get_scenario(get, group, name, result, &result->scenario[i]);
     }
@@ -65,14 +62,14 @@ out:
 
 static void get_version(struct get *get, hid_t file)
 {
-    if (strcmp(get_text(get, file, "format"), STORE_FORMAT) != 0)
-        get_refuse(get, "format", "`" STORE_FORMAT "`");
+    if (strcmp(get_text(get, file, "format"), STORE_FORMAT) != 0) get_refuse(get, "format", "`" STORE_FORMAT "`");
     const int64_t version = get_whole(get, file, "format_version");
-    if (get->failed || version == STORE_FORMAT_VERSION)
-        return;
+    if (get->failed || version == STORE_FORMAT_VERSION) return;
     const char *const program = get_text(get, file, "program");
-    error_add(get->errors, STATUS_INPUT, get->path, 0, "format_version: %lld is not %d; read it with the program that wrote "
-              "it (%s) or run the study again", (long long)version, STORE_FORMAT_VERSION, program);
+    error_add(get->errors, STATUS_INPUT, get->path, 0,
+              "format_version: %lld is not %d; read it with the program that wrote "
+              "it (%s) or run the study again",
+              (long long)version, STORE_FORMAT_VERSION, program);
     get->failed = true;
 }
 
@@ -80,8 +77,7 @@ static void get_search(struct get *get, hid_t file, struct result *result)
 {
     const char *const word = get_text(get, file, "search");
     result->search = strcmp(word, store_search_name[SEARCH_PRUNED]) == 0 ? SEARCH_PRUNED : SEARCH_EXHAUSTIVE;
-    if (strcmp(word, store_search_name[result->search]) != 0)
-        get_refuse(get, "search", "exhaustive or pruned");
+    if (strcmp(word, store_search_name[result->search]) != 0) get_refuse(get, "search", "exhaustive or pruned");
 }
 
 static void get_root(struct get *get, hid_t file, struct result *result)
@@ -97,8 +93,7 @@ static void get_root(struct get *get, hid_t file, struct result *result)
     result->n_objectives = get_metrics(get, file, "objectives", result->objective, MAX_OBJECTIVES);
     result->n_limits = get_metrics(get, file, "limits", limited, MAX_LIMITS);
     get_reals(get, file, "limit_values", result->n_limits, values);
-    for (int i = 0; i < result->n_limits && !get->failed; i++)
-        result->limit[i] = (struct limit){limited[i], values[i]};
+    for (int i = 0; i < result->n_limits && !get->failed; i++) result->limit[i] = (struct limit){limited[i], values[i]};
 }
 
 static void get_performance(struct get *get, hid_t file, struct performance *performance)
@@ -125,8 +120,7 @@ int result_read(struct result *result, const char *path, struct arena *arena, st
     if (H5Fis_hdf5(path) <= 0)
         return error_add(errors, STATUS_INPUT, path, 0, "is not an HDF5 file; give a result of `cosweep run`");
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (!get_check(&get, file, "file"))
-        return -1;
+    if (!get_check(&get, file, "file")) return -1;
     get_root(&get, file, result);
     result->study = arena_text(arena, get_long_text(&get, file, "study"));
     get_scenarios(&get, file, result);

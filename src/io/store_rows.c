@@ -14,21 +14,18 @@ static void put_row_column(struct put *put, hid_t at, const struct row_column *c
 {
     int64_t *const whole = (int64_t *)(void *)buffer; /* ids do not fit a double */
     for (int64_t i = 0; i < n; i++)
-        if (column->whole)
-            memcpy(&whole[i], (const char *)&rows[i] + column->offset, sizeof whole[i]);
-        else
-            buffer[i] = row_value(&rows[i], column);
-    const struct about about = about_column(column->name, column->dimension,
-                                            column->whole ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, column->meaning,
-                                            column->words);
+        if (column->whole) memcpy(&whole[i], (const char *)&rows[i] + column->offset, sizeof whole[i]);
+        else buffer[i] = row_value(&rows[i], column);
+    const struct about about =
+        about_column(column->name, column->dimension, column->whole ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, column->meaning,
+                     column->words);
     put_column(put, at, &about, n, buffer, scale);
 }
 
 void put_rows(struct put *put, hid_t at, const struct result_row *rows, int64_t n, int from, int to, hid_t scale)
 {
     double *const buffer = put_buffer(put, (size_t)n, sizeof *buffer);
-    for (int i = from; i < to && !put->failed; i++)
-        put_row_column(put, at, row_column(i), rows, n, buffer, scale);
+    for (int i = from; i < to && !put->failed; i++) put_row_column(put, at, row_column(i), rows, n, buffer, scale);
     free(buffer);
 }
 
@@ -38,18 +35,19 @@ static void put_stages(struct put *put, hid_t at, const struct result_scenario *
 #define X(code, name, ...) "|" name
         STAGES(X)
 #undef X
-        , bound_words[] =
+        ,
+                      bound_words[] =
 #define X(code, name) "|" name
-        BOUNDS(X)
+                          BOUNDS(X)
 #undef X
         ;
     const int64_t n[2] = {scenario->n_rows, N_STAGES};
-    const struct about stage = about_column("stage", DIM_CODE, H5T_NATIVE_INT64, "stage of a layer, or edge of a step",
-                                            stage_words + 1);
-    const struct about time = about_column("stage_time", DIM_SECONDS, H5T_NATIVE_DOUBLE,
-                                           "time of a stage in a step, all layers", "");
-    const struct about bound = about_column("stage_bound", DIM_CODE, H5T_NATIVE_DOUBLE,
-                                            "what most of a stage's time is bound by", bound_words + 1);
+    const struct about stage =
+        about_column("stage", DIM_CODE, H5T_NATIVE_INT64, "stage of a layer, or edge of a step", stage_words + 1);
+    const struct about time =
+        about_column("stage_time", DIM_SECONDS, H5T_NATIVE_DOUBLE, "time of a stage in a step, all layers", "");
+    const struct about bound =
+        about_column("stage_bound", DIM_CODE, H5T_NATIVE_DOUBLE, "what most of a stage's time is bound by", bound_words + 1);
     double *const buffer = put_buffer(put, (size_t)n[0] * N_STAGES, sizeof *buffer);
     const hid_t scales[2] = {row, put_scale(put, at, &stage, N_STAGES, NULL)};
     for (int64_t i = 0; buffer && i < n[0]; i++)
@@ -77,30 +75,26 @@ void put_pareto(struct put *put, hid_t at, const struct result_scenario *scenari
 static int n_words(const char *words)
 {
     int n = words[0] != '\0';
-    for (; *words != '\0'; words++)
-        n += *words == '|';
+    for (; *words != '\0'; words++) n += *words == '|';
     return n;
 }
 
 static void get_row_column(struct get *get, hid_t at, const struct row_column *column, struct result_row *rows, int64_t n)
 {
     const int n_codes = n_words(column->words);
-    if (column->n_summed > 1)
-        return; /* its parts are columns too */
-    const void *const values = column->whole ? (void *)get_whole_column(get, at, column->name, n)
-                                             : (void *)get_column(get, at, column->name, n);
+    if (column->n_summed > 1) return; /* its parts are columns too */
+    const void *const values =
+        column->whole ? (void *)get_whole_column(get, at, column->name, n) : (void *)get_column(get, at, column->name, n);
     for (int64_t i = 0; i < n && !get->failed; i++) {
         memcpy((char *)&rows[i] + column->offset, (const char *)values + i * 8, 8); /* int64_t or double */
         const double value = row_value(&rows[i], column);
-        if (n_codes > 0 && !(value >= 0 && value < n_codes))
-            get_refuse(get, column->name, "a column of known codes");
+        if (n_codes > 0 && !(value >= 0 && value < n_codes)) get_refuse(get, column->name, "a column of known codes");
     }
 }
 
 void get_rows(struct get *get, hid_t at, struct result_row *rows, int64_t n, int from, int to)
 {
-    for (int i = from; i < to && !get->failed; i++)
-        get_row_column(get, at, row_column(i), rows, n);
+    for (int i = from; i < to && !get->failed; i++) get_row_column(get, at, row_column(i), rows, n);
 }
 
 static void get_stages(struct get *get, hid_t at, struct result_scenario *scenario)

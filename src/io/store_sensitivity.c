@@ -54,10 +54,10 @@ static void put_elasticity(struct put *put, hid_t at, const struct result_scenar
 #undef X
         ;
     const int64_t n[2] = {scenario->n_rows, N_BOUNDS};
-    const struct about resource = about_column("resource", DIM_CODE, H5T_NATIVE_INT64, "what time is bound by",
-                                               bound_words + 1);
-    const struct about share = about_column("share", DIM_FRACTION, H5T_NATIVE_DOUBLE,
-                                            "share of the step bound by a resource; a row sums to 1", "");
+    const struct about resource =
+        about_column("resource", DIM_CODE, H5T_NATIVE_INT64, "what time is bound by", bound_words + 1);
+    const struct about share =
+        about_column("share", DIM_FRACTION, H5T_NATIVE_DOUBLE, "share of the step bound by a resource; a row sums to 1", "");
     const hid_t group = put_group(put, at, "elasticity");
     const hid_t scales[2] = {put_row_scale(put, group, scenario->n_rows, row_meaning),
                              put_scale(put, group, &resource, N_BOUNDS, NULL)};
@@ -104,10 +104,8 @@ static void put_curves(struct put *put, hid_t at, const struct result *result, c
     hid_t group = H5I_INVALID_HID;
     store_reason_words(words, result);
     for (int c = 0; c < N_CURVES && !put->failed; c++) {
-        if (scenario->curve[c].n == 0)
-            continue;
-        if (group < 0)
-            group = put_group(put, at, "parallelism");
+        if (scenario->curve[c].n == 0) continue;
+        if (group < 0) group = put_group(put, at, "parallelism");
         put_curve(put, group, &plan_knob[curve_knob[c]], &scenario->curve[c], scenario->n_rows, words);
     }
     put_group_close(put, group, "parallelism");
@@ -140,19 +138,14 @@ static void get_curves(struct get *get, hid_t at, const struct result *result, s
 
 void put_sensitivity(struct put *put, hid_t at, const struct result *result, const struct result_scenario *scenario)
 {
-    if (scenario->doubling.plan_kept)
-        put_doubling(put, at, scenario);
-    if (scenario->elasticity)
-        put_elasticity(put, at, scenario);
+    if (scenario->doubling.plan_kept) put_doubling(put, at, scenario);
+    if (scenario->elasticity) put_elasticity(put, at, scenario);
     put_curves(put, at, result, scenario);
 }
 
 void get_sensitivity(struct get *get, hid_t at, const struct result *result, struct result_scenario *scenario)
 {
-    if (get_has(get, at, "doubling"))
-        get_doubling(get, at, scenario);
-    if (get_has(get, at, "elasticity"))
-        get_elasticity(get, at, scenario);
-    if (get_has(get, at, "parallelism"))
-        get_curves(get, at, result, scenario);
+    if (get_has(get, at, "doubling")) get_doubling(get, at, scenario);
+    if (get_has(get, at, "elasticity")) get_elasticity(get, at, scenario);
+    if (get_has(get, at, "parallelism")) get_curves(get, at, result, scenario);
 }

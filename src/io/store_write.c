@@ -15,8 +15,8 @@ static void put_refused(struct put *put, hid_t at, const struct result *result, 
 {
     char words[STORE_WORDS_CHARS];
     const int n = REASON_LIMIT + result->n_limits;
-    const struct about reason = about_column("reason", DIM_CODE, H5T_NATIVE_INT64, "why candidates are refused",
-                                             store_reason_words(words, result));
+    const struct about reason =
+        about_column("reason", DIM_CODE, H5T_NATIVE_INT64, "why candidates are refused", store_reason_words(words, result));
     const struct about count = about_column("count", DIM_COUNT, H5T_NATIVE_INT64, "candidates refused for this reason", "");
     const hid_t group = put_group(put, at, "refused");
     const hid_t scale = put_scale(put, group, &reason, n, NULL);
@@ -29,8 +29,7 @@ static void put_refused(struct put *put, hid_t at, const struct result *result, 
 static void put_counts(struct put *put, hid_t at, const struct result *result, const struct result_scenario *scenario)
 {
     int64_t n_refused = 0;
-    for (int i = REASON_NONE + 1; i < REASON_LIMIT + result->n_limits; i++)
-        n_refused += scenario->n_refused[i];
+    for (int i = REASON_NONE + 1; i < REASON_LIMIT + result->n_limits; i++) n_refused += scenario->n_refused[i];
 #define X(name, member) put_whole(put, at, name, scenario->member);
     STORE_SCENARIO_COUNTS(X)
 #undef X
@@ -97,8 +96,7 @@ static void put_contents(struct put *put, hid_t file, const struct result *resul
     put_scalar(put, file, &(struct about){"study", text, text, "1", "the study with every value spelt out (YAML)", ""},
                &study);
     const hid_t scenarios = put_group(put, file, "scenarios");
-    for (int i = 0; i < result->n_scenarios && !put->failed; i++)
-        put_scenario(put, scenarios, result, &result->scenario[i]);
+    for (int i = 0; i < result->n_scenarios && !put->failed; i++) put_scenario(put, scenarios, result, &result->scenario[i]);
     put_group_close(put, scenarios, "scenarios");
     put_joint(put, file, result);
     put_rounds(put, file, result);
@@ -110,8 +108,7 @@ static void put_contents(struct put *put, hid_t file, const struct result *resul
 static int sync_path(const char *path)
 {
     const int descriptor = open(path, O_RDONLY);
-    if (descriptor < 0)
-        return -1;
+    if (descriptor < 0) return -1;
     /* EINVAL: a file system that cannot sync a folder. */
     const int failed = fsync(descriptor) != 0 && errno != EINVAL;
     const int saved = errno;
@@ -145,15 +142,12 @@ int result_write(const struct result *result, const char *path, struct errors *e
     close(descriptor);
     store_quiet();
     const hid_t file = file_make(temporary);
-    if (put_check(&put, file, "file"))
-        put_contents(&put, file, result);
-    if (file >= 0)
-        put_check(&put, H5Fclose(file), "file");
+    if (put_check(&put, file, "file")) put_contents(&put, file, result);
+    if (file >= 0) put_check(&put, H5Fclose(file), "file");
     if (!put.failed && (sync_path(temporary) != 0 || rename(temporary, path) != 0 || sync_path(dirname(folder)) != 0)) {
         put.failed = true;
         error_add(errors, STATUS_SYSTEM, path, 0, "cannot publish the result: %s", strerror(errno));
     }
-    if (put.failed)
-        unlink(temporary);
+    if (put.failed) unlink(temporary);
     return put.failed ? -1 : 0;
 }

@@ -27,16 +27,13 @@ static void settings_read(const struct reader *reader, const struct node *root, 
     const struct node *const depth = node_find(root, "depth");
     const struct node *const search = node_find(root, "search");
     default_name(study->name, reader->file);
-    if (name)
-        reader_name(reader, name, "study", study->name);
+    if (name) reader_name(reader, name, "study", study->name);
     study->depth = DEPTH_BALANCED;
     const int depth_word = depth ? reader_word(reader, depth, "depth", depths, 4) : -1;
     study->two_stage = depth_word == N_DEPTHS;
-    if (depth_word >= 0)
-        study->depth = study->two_stage ? DEPTH_COARSE : (enum depth)depth_word;
+    if (depth_word >= 0) study->depth = study->two_stage ? DEPTH_COARSE : (enum depth)depth_word;
     study->search = SEARCH_EXHAUSTIVE;
-    if (search && reader_word(reader, search, "search", searches, 2) == SEARCH_PRUNED)
-        study->search = SEARCH_PRUNED;
+    if (search && reader_word(reader, search, "search", searches, 2) == SEARCH_PRUNED) study->search = SEARCH_PRUNED;
 }
 
 static void wanted_read(const struct reader *reader, const struct node *root, struct study *study)
@@ -44,14 +41,12 @@ static void wanted_read(const struct reader *reader, const struct node *root, st
     const struct node *const population = node_find(root, "population"), *const joint = node_find(root, "joint");
     const struct node *const sensitivity = node_find(root, "sensitivity");
     wanted_default(study);
-    if (population)
-        population_read(reader, population, &study->population);
-    if (sensitivity)
-        sensitivity_read(reader, sensitivity, &study->sensitivity);
-    if (joint)
-        joint_read(reader, joint, study);
+    if (population) population_read(reader, population, &study->population);
+    if (sensitivity) sensitivity_read(reader, sensitivity, &study->sensitivity);
+    if (joint) joint_read(reader, joint, study);
     if (study->search == SEARCH_PRUNED && study->population.full)
-        reader_error(reader, population, "population.full", "true, but search: pruned does not see all candidates; use search: exhaustive");
+        reader_error(reader, population, "population.full",
+                     "true, but search: pruned does not see all candidates; use search: exhaustive");
 }
 
 static void check_names(const struct reader *reader, const struct study *study, const struct node *list)
@@ -96,8 +91,7 @@ static void scenarios_read(const struct reader *reader, const struct node *root,
 static double largest(const struct axis_values *axis)
 {
     double value = 0;
-    for (int i = 0; i < axis->n; i++)
-        value = axis->value[i] > value ? axis->value[i] : value;
+    for (int i = 0; i < axis->n; i++) value = axis->value[i] > value ? axis->value[i] : value;
     return value;
 }
 
@@ -116,10 +110,8 @@ static void limits_read(const struct reader *reader, const struct node *root, st
 {
     const struct node *const limits = node_find(root, "limits");
     const char *words[N_METRICS];
-    if (!limits)
-        return;
-    for (int i = 0; i < N_METRICS; i++)
-        words[i] = metric_facts[i].name;
+    if (!limits) return;
+    for (int i = 0; i < N_METRICS; i++) words[i] = metric_facts[i].name;
     reader_map(reader, limits, "limits", words, N_METRICS);
     for (const struct node *node = limits->kind == NODE_MAP ? limits->first : NULL; node; node = node->next) {
         const int metric = metric_code(node->key);
@@ -128,10 +120,8 @@ static void limits_read(const struct reader *reader, const struct node *root, st
         path_join(path, "limits", node->key);
         if (metric < 0 || reader_number(reader, node, path, metric_facts[metric].dimension, -1e300, 1e300, &value) != 0)
             continue;
-        if (value <= 0)
-            reader_error(reader, node, path, "%.40s leaves nothing; give a limit above 0", node->text);
-        else
-            study->limit[study->n_limits++] = (struct limit){(enum metric)metric, value};
+        if (value <= 0) reader_error(reader, node, path, "%.40s leaves nothing; give a limit above 0", node->text);
+        else study->limit[study->n_limits++] = (struct limit){(enum metric)metric, value};
     }
 }
 
@@ -141,8 +131,7 @@ static void objectives_read(const struct reader *reader, const struct node *root
     study->n_objectives = 2;
     study->objective[0] = METRIC_LATENCY;
     study->objective[1] = METRIC_COST;
-    if (!list)
-        return;
+    if (!list) return;
     if (list->kind != NODE_LIST || list->n_children < 2 || list->n_children > MAX_OBJECTIVES) {
         reader_error(reader, list, "objectives", "give a list of 2 to %d metrics", MAX_OBJECTIVES);
         return;
@@ -151,16 +140,12 @@ static void objectives_read(const struct reader *reader, const struct node *root
     for (const struct node *item = list->first; item; item = item->next) {
         const int metric = reader_metric(reader, item, "objectives");
         bool twice = false;
-        for (int i = 0; i < study->n_objectives; i++)
-            twice = twice || (int)study->objective[i] == metric;
-        if (metric < 0)
-            continue;
-        if (twice)
-            reader_error(reader, item, "objectives", "%s is given twice; remove one", item->text);
+        for (int i = 0; i < study->n_objectives; i++) twice = twice || (int)study->objective[i] == metric;
+        if (metric < 0) continue;
+        if (twice) reader_error(reader, item, "objectives", "%s is given twice; remove one", item->text);
         else if (metric_facts[metric].better == BETTER_NEITHER)
             reader_error(reader, item, "objectives", "%s is neither better low nor high; limit it instead", item->text);
-        else
-            study->objective[study->n_objectives++] = (enum metric)metric;
+        else study->objective[study->n_objectives++] = (enum metric)metric;
     }
 }
 
@@ -170,8 +155,7 @@ static void sort_errors(struct errors *errors, int first)
     for (int i = first + 1; i < errors->n; i++)
         for (int j = i; j > first; j--) {
             struct error *const a = &errors->item[j - 1], *const b = &errors->item[j];
-            if (strcmp(a->file, b->file) != 0 || a->line <= b->line)
-                break;
+            if (strcmp(a->file, b->file) != 0 || a->line <= b->line) break;
             const struct error swap = *a;
             *a = *b;
             *b = swap;
@@ -185,8 +169,7 @@ static int study_from_tree(struct study *study, struct node *root, struct reader
     memset(study, 0, sizeof *study);
     if (root->kind != NODE_MAP)
         return error_add(errors, STATUS_INPUT, reader->file, root->line, "not a study; its top level is a map (key: value)");
-    for (int i = 0; i < n_sets; i++)
-        override_apply(reader, root, i);
+    for (int i = 0; i < n_sets; i++) override_apply(reader, root, i);
     reader_map(reader, root, "", study_keys, N_STUDY_KEYS);
     settings_read(reader, root, study);
     reader->depth = study->depth;
@@ -199,7 +182,8 @@ static int study_from_tree(struct study *study, struct node *root, struct reader
     wanted_read(reader, root, study);
     if (space_finish(&study->space, errors, reader->file) == 0 && study->joint.wanted &&
         study->space.n_machines > (INT64_C(1) << 42) / study->space.n_group[GROUP_STRUCTURE])
-        reader_error(reader, node_find(root, "joint"), "joint", "the hardware has more than 2^42 machines; give fewer values per knob");
+        reader_error(reader, node_find(root, "joint"), "joint",
+                     "the hardware has more than 2^42 machines; give fewer values per knob");
     sort_errors(errors, n_before);
     return errors->n > n_before ? -1 : effective_write(study, reader->arena, errors);
 }
@@ -221,7 +205,6 @@ int study_parse(struct study *study, const char *text, const char *name, struct 
 
 int study_restate(struct study *study, struct arena *arena, struct errors *errors)
 {
-    if (space_finish(&study->space, errors, study->name) != 0)
-        return -1;
+    if (space_finish(&study->space, errors, study->name) != 0) return -1;
     return effective_write(study, arena, errors);
 }

@@ -8,8 +8,7 @@ const enum plan_knob curve_knob[N_CURVES] = {PLAN_cp, PLAN_tp, PLAN_pp, PLAN_dp,
 int reader_metric(const struct reader *reader, const struct node *node, const char *path)
 {
     const char *words[N_METRICS];
-    for (int i = 0; i < N_METRICS; i++)
-        words[i] = metric_facts[i].name;
+    for (int i = 0; i < N_METRICS; i++) words[i] = metric_facts[i].name;
     return reader_word(reader, node, path, words, N_METRICS);
 }
 
@@ -30,8 +29,8 @@ static void histograms_read(const struct reader *reader, const struct node *list
 {
     population->n_histograms = 0;
     if (list->kind != NODE_LIST || list->n_children > MAX_HISTOGRAMS) {
-        reader_error(reader, list, "population.histograms", "give a list of at most %d pairs of metrics, as [[latency, cost]]",
-                     MAX_HISTOGRAMS);
+        reader_error(reader, list, "population.histograms",
+                     "give a list of at most %d pairs of metrics, as [[latency, cost]]", MAX_HISTOGRAMS);
         return;
     }
     for (const struct node *pair = list->first; pair; pair = pair->next) {
@@ -41,8 +40,7 @@ static void histograms_read(const struct reader *reader, const struct node *list
         }
         const int first = reader_metric(reader, pair->first, "population.histograms");
         const int second = reader_metric(reader, pair->first->next, "population.histograms");
-        if (first < 0 || second < 0)
-            continue;
+        if (first < 0 || second < 0) continue;
         enum metric *const histogram = population->histogram[population->n_histograms++];
         histogram[0] = (enum metric)first;
         histogram[1] = (enum metric)second;
@@ -52,16 +50,12 @@ static void histograms_read(const struct reader *reader, const struct node *list
 void population_read(const struct reader *reader, const struct node *node, struct population *population)
 {
     static const char *const words[] = {"sample", "histograms", "full"};
-    if (reader_map(reader, node, "population", words, 3) != 0 && node->kind != NODE_MAP)
-        return;
+    if (reader_map(reader, node, "population", words, 3) != 0 && node->kind != NODE_MAP) return;
     const struct node *const sample = node_find(node, "sample"), *const full = node_find(node, "full");
     const struct node *const histograms = node_find(node, "histograms");
-    if (sample)
-        reader_count(reader, sample, "population.sample", 0, 10000000, &population->sample);
-    if (histograms)
-        histograms_read(reader, histograms, population);
-    if (full)
-        reader_bool(reader, full, "population.full", &population->full);
+    if (sample) reader_count(reader, sample, "population.sample", 0, 10000000, &population->sample);
+    if (histograms) histograms_read(reader, histograms, population);
+    if (full) reader_bool(reader, full, "population.full", &population->full);
 }
 
 /* ---- sensitivity ------------------------------------------------------------------------------------------------- */
@@ -73,14 +67,12 @@ static void curves_read(const struct reader *reader, const struct node *node, in
         words[c] = plan_knob[curve_knob[c]].path;
         curve[c] = 0;
     }
-    if (reader_map(reader, node, "sensitivity.parallelism", words, N_CURVES) != 0 && node->kind != NODE_MAP)
-        return;
+    if (reader_map(reader, node, "sensitivity.parallelism", words, N_CURVES) != 0 && node->kind != NODE_MAP) return;
     for (int c = 0; c < N_CURVES; c++) {
         const struct node *const limit = node_find(node, words[c]);
         char path[PATH_CHARS];
         path_join(path, "sensitivity.parallelism", words[c]);
-        if (limit)
-            reader_count(reader, limit, path, 0, 4096, &curve[c]);
+        if (limit) reader_count(reader, limit, path, 0, 4096, &curve[c]);
     }
 }
 
@@ -88,18 +80,15 @@ void sensitivity_read(const struct reader *reader, const struct node *node, stru
 {
     static const char *const words[] = {"doubling", "elasticity", "main_effects", "parallelism"};
     bool *const flags[] = {&sensitivity->doubling, &sensitivity->elasticity, &sensitivity->main_effects};
-    if (reader_map(reader, node, "sensitivity", words, 4) != 0 && node->kind != NODE_MAP)
-        return;
+    if (reader_map(reader, node, "sensitivity", words, 4) != 0 && node->kind != NODE_MAP) return;
     for (int i = 0; i < 3; i++) {
         const struct node *const flag = node_find(node, words[i]);
         char path[PATH_CHARS];
         path_join(path, "sensitivity", words[i]);
-        if (flag)
-            reader_bool(reader, flag, path, flags[i]);
+        if (flag) reader_bool(reader, flag, path, flags[i]);
     }
     const struct node *const curves = node_find(node, "parallelism");
-    if (curves)
-        curves_read(reader, curves, sensitivity->curve);
+    if (curves) curves_read(reader, curves, sensitivity->curve);
 }
 
 /* ---- joint ------------------------------------------------------------------------------------------------------- */
@@ -109,31 +98,25 @@ static void weights_read(const struct reader *reader, const struct node *node, s
     const char *words[MAX_WORDS];
     double sum = 0.0;
     const int n = study->n_scenarios < MAX_WORDS ? study->n_scenarios : MAX_WORDS;
-    for (int s = 0; s < n; s++)
-        words[s] = study->scenario[s].name;
-    if (reader_map(reader, node, "joint.weights", words, n) != 0)
-        return;
+    for (int s = 0; s < n; s++) words[s] = study->scenario[s].name;
+    if (reader_map(reader, node, "joint.weights", words, n) != 0) return;
     for (int s = 0; s < study->n_scenarios; s++) {
         const struct node *const weight = node_find(node, study->scenario[s].name);
         char path[PATH_CHARS];
         path_join(path, "joint.weights", study->scenario[s].name);
         study->joint.weight[s] = 0.0;
-        if (weight)
-            reader_number(reader, weight, path, DIM_NUMBER, 0, 1e9, &study->joint.weight[s]);
+        if (weight) reader_number(reader, weight, path, DIM_NUMBER, 0, 1e9, &study->joint.weight[s]);
         sum += study->joint.weight[s];
     }
-    if (sum <= 0.0)
-        reader_error(reader, node, "joint.weights", "all weights are 0; give one above 0");
-    for (int s = 0; s < study->n_scenarios && sum > 0.0; s++)
-        study->joint.weight[s] /= sum;
+    if (sum <= 0.0) reader_error(reader, node, "joint.weights", "all weights are 0; give one above 0");
+    for (int s = 0; s < study->n_scenarios && sum > 0.0; s++) study->joint.weight[s] /= sum;
 }
 
 /* A metric that a better machine makes lower, so that the mean and the set mean something. */
 static int joint_metric_read(const struct reader *reader, const struct node *node, const char *path, enum metric *metric)
 {
     const int code = reader_metric(reader, node, path);
-    if (code < 0)
-        return -1;
+    if (code < 0) return -1;
     if (metric_facts[code].better != BETTER_LOW)
         return reader_error(reader, node, path, "%s is not better low; give latency, cost, pes, power, ...", node->text);
     *metric = (enum metric)code;
@@ -146,26 +129,20 @@ void joint_read(const struct reader *reader, const struct node *node, struct stu
     struct joint *const joint = &study->joint;
     *joint = (struct joint){.wanted = true, .metric = METRIC_LATENCY, .n_against = 1, .against = {METRIC_COST}};
     joint->weight = arena_alloc(reader->arena, (size_t)study->n_scenarios + 1, sizeof *joint->weight);
-    for (int s = 0; s < study->n_scenarios; s++)
-        joint->weight[s] = 1.0 / study->n_scenarios;
-    if (reader_map(reader, node, "joint", words, 3) != 0 && node->kind != NODE_MAP)
-        return;
+    for (int s = 0; s < study->n_scenarios; s++) joint->weight[s] = 1.0 / study->n_scenarios;
+    if (reader_map(reader, node, "joint", words, 3) != 0 && node->kind != NODE_MAP) return;
     const struct node *const metric = node_find(node, "metric"), *const weights = node_find(node, "weights");
     const struct node *const against = node_find(node, "against");
-    if (metric)
-        joint_metric_read(reader, metric, "joint.metric", &joint->metric);
-    if (weights)
-        weights_read(reader, weights, study);
-    if (!against)
-        return;
+    if (metric) joint_metric_read(reader, metric, "joint.metric", &joint->metric);
+    if (weights) weights_read(reader, weights, study);
+    if (!against) return;
     if (against->kind != NODE_LIST || against->n_children < 1 || against->n_children > MAX_OBJECTIVES - 1) {
         reader_error(reader, against, "joint.against", "give a list of 1 to %d metrics", MAX_OBJECTIVES - 1);
         return;
     }
     joint->n_against = 0;
     for (const struct node *item = against->first; item; item = item->next)
-        if (joint_metric_read(reader, item, "joint.against", &joint->against[joint->n_against]) == 0)
-            joint->n_against++;
+        if (joint_metric_read(reader, item, "joint.against", &joint->against[joint->n_against]) == 0) joint->n_against++;
 }
 
 /* ---- back to text ------------------------------------------------------------------------------------------------ */
@@ -179,13 +156,13 @@ void wanted_write(FILE *to, const struct study *study)
         fprintf(to, "%s[%s, %s]", h > 0 ? ", " : "", metric_facts[population->histogram[h][0]].name,
                 metric_facts[population->histogram[h][1]].name);
     fprintf(to, "], full: %s}\n", population->full ? "true" : "false");
-    fprintf(to, "sensitivity: {doubling: %s, elasticity: %s, main_effects: %s, parallelism: {", sensitivity->doubling ? "true" : "false",
-            sensitivity->elasticity ? "true" : "false", sensitivity->main_effects ? "true" : "false");
+    fprintf(to, "sensitivity: {doubling: %s, elasticity: %s, main_effects: %s, parallelism: {",
+            sensitivity->doubling ? "true" : "false", sensitivity->elasticity ? "true" : "false",
+            sensitivity->main_effects ? "true" : "false");
     for (int c = 0; c < N_CURVES; c++)
         fprintf(to, "%s%s: %" PRId64, c > 0 ? ", " : "", plan_knob[curve_knob[c]].path, sensitivity->curve[c]);
     fputs("}}\n", to);
-    if (!study->joint.wanted)
-        return;
+    if (!study->joint.wanted) return;
     fprintf(to, "joint: {metric: %s, weights: {", metric_facts[study->joint.metric].name);
     for (int s = 0; s < study->n_scenarios; s++) {
         char text[32];

@@ -62,10 +62,8 @@ static bool wants_key(const struct builder *builder)
 
 static int open_node(struct builder *builder, enum node_kind kind, int line)
 {
-    if (wants_key(builder))
-        return refuse(builder, line, "a key must be a word, not a list or map");
-    if (builder->depth == MAX_NESTING)
-        return refuse(builder, line, "nested more than 32 deep; nothing here needs that");
+    if (wants_key(builder)) return refuse(builder, line, "a key must be a word, not a list or map");
+    if (builder->depth == MAX_NESTING) return refuse(builder, line, "nested more than 32 deep; nothing here needs that");
     struct node *const node = append_node(builder, kind, line, NULL, 0);
     builder->open[builder->depth] = node;
     builder->tail[builder->depth] = &node->first;
@@ -86,14 +84,11 @@ static int check_keys(struct builder *builder, const struct node *map)
 {
     int status = 0;
     const size_t n = (size_t)map->n_children;
-    if (map->kind != NODE_MAP || n < 2)
-        return 0;
+    if (map->kind != NODE_MAP || n < 2) return 0;
     struct node **const sorted = malloc(n * sizeof *sorted);
-    if (!sorted)
-        return refuse(builder, map->line, "out of memory");
+    if (!sorted) return refuse(builder, map->line, "out of memory");
     size_t i = 0;
-    for (struct node *node = map->first; node; node = node->next)
-        sorted[i++] = node;
+    for (struct node *node = map->first; node; node = node->next) sorted[i++] = node;
     qsort(sorted, n, sizeof *sorted, by_key_and_line);
     for (i = 1; i < n; i++)
         if (strcmp(sorted[i - 1]->key, sorted[i]->key) == 0)
@@ -108,8 +103,7 @@ static int add_scalar(struct builder *builder, const yaml_event_t *event, int li
 {
     const char *const text = (const char *)event->data.scalar.value;
     const size_t n = event->data.scalar.length;
-    if (strlen(text) != n)
-        return refuse(builder, line, "a zero byte in a value; remove it");
+    if (strlen(text) != n) return refuse(builder, line, "a zero byte in a value; remove it");
     if (wants_key(builder)) {
         builder->key[builder->depth - 1] = arena_text(builder->arena, text);
         return 0;
@@ -122,14 +116,10 @@ static int add_scalar(struct builder *builder, const yaml_event_t *event, int li
 static bool is_decorated(const yaml_event_t *event)
 {
     switch (event->type) {
-    case YAML_SCALAR_EVENT:
-        return event->data.scalar.anchor || event->data.scalar.tag;
-    case YAML_SEQUENCE_START_EVENT:
-        return event->data.sequence_start.anchor || event->data.sequence_start.tag;
-    case YAML_MAPPING_START_EVENT:
-        return event->data.mapping_start.anchor || event->data.mapping_start.tag;
-    default:
-        return false;
+    case YAML_SCALAR_EVENT: return event->data.scalar.anchor || event->data.scalar.tag;
+    case YAML_SEQUENCE_START_EVENT: return event->data.sequence_start.anchor || event->data.sequence_start.tag;
+    case YAML_MAPPING_START_EVENT: return event->data.mapping_start.anchor || event->data.mapping_start.tag;
+    default: return false;
     }
 }
 
@@ -138,37 +128,28 @@ static int add_event(struct builder *builder, const yaml_event_t *event)
     const int line = builder->first_line + (int)event->start_mark.line;
     if (is_decorated(event))
         return refuse(builder, line, "anchors (&) and tags (!) are not supported; quote the text or write the value out");
-    if (++builder->n_nodes > MAX_NODES)
-        return refuse(builder, line, "more than 2,000,000 values; nothing here needs that");
+    if (++builder->n_nodes > MAX_NODES) return refuse(builder, line, "more than 2,000,000 values; nothing here needs that");
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        if (builder->root)
-            return refuse(builder, line, "a second document (---); one file holds one");
+        if (builder->root) return refuse(builder, line, "a second document (---); one file holds one");
         if (event->data.document_start.tag_directives.start != event->data.document_start.tag_directives.end)
             return refuse(builder, line, "tag directives (%TAG) are not supported; remove them");
         return 0;
     case YAML_ALIAS_EVENT:
         return refuse(builder, line, "aliases (*) are not supported; write the value out, or quote the text");
-    case YAML_SCALAR_EVENT:
-        return add_scalar(builder, event, line);
-    case YAML_SEQUENCE_START_EVENT:
-        return open_node(builder, NODE_LIST, line);
-    case YAML_MAPPING_START_EVENT:
-        return open_node(builder, NODE_MAP, line);
+    case YAML_SCALAR_EVENT: return add_scalar(builder, event, line);
+    case YAML_SEQUENCE_START_EVENT: return open_node(builder, NODE_LIST, line);
+    case YAML_MAPPING_START_EVENT: return open_node(builder, NODE_MAP, line);
     case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT:
-        builder->depth--;
-        return check_keys(builder, builder->open[builder->depth]);
-    default:
-        return 0;
+    case YAML_MAPPING_END_EVENT: builder->depth--; return check_keys(builder, builder->open[builder->depth]);
+    default: return 0;
     }
 }
 
 static int lines_before(const char *text, size_t offset)
 {
     int n = 0;
-    for (size_t i = 0; i < offset; i++)
-        n += text[i] == '\n';
+    for (size_t i = 0; i < offset; i++) n += text[i] == '\n';
     return n;
 }
 
@@ -176,11 +157,9 @@ static int lines_before(const char *text, size_t offset)
 static bool is_tab(const char *text, size_t n, const yaml_mark_t *mark)
 {
     size_t start = 0;
-    for (size_t line = 0; line < mark->line && start < n; start++)
-        line += text[start] == '\n';
+    for (size_t line = 0; line < mark->line && start < n; start++) line += text[start] == '\n';
     size_t i = start;
-    while (i < n && text[i] == ' ')
-        i++;
+    while (i < n && text[i] == ' ') i++;
     return i < n && text[i] == '\t';
 }
 
@@ -197,8 +176,7 @@ static int refuse_syntax(struct builder *builder, const yaml_parser_t *parser, c
     }
     const yaml_mark_t mark = parser->problem_mark;
     const int line = builder->first_line + (int)mark.line;
-    if (is_tab(text, n, &mark))
-        return refuse(builder, line, "a tab where YAML wants spaces; indent with spaces");
+    if (is_tab(text, n, &mark)) return refuse(builder, line, "a tab where YAML wants spaces; indent with spaces");
     if (!parser->context || builder->first_line == 0)
         return error_add(builder->errors, STATUS_INPUT, builder->name, line, "not YAML: %s", parser->problem);
     return error_add(builder->errors, STATUS_INPUT, builder->name, line, "not YAML: %s, %s (from line %d)", parser->problem,
@@ -228,8 +206,7 @@ struct node *tree_parse(const char *text, size_t n, const char *name, int first_
         yaml_event_delete(&event);
     }
     yaml_parser_delete(&parser);
-    if (status == 0 && !builder.root)
-        status = refuse(&builder, 0, "is empty");
+    if (status == 0 && !builder.root) status = refuse(&builder, 0, "is empty");
     return status == 0 ? builder.root : NULL;
 }
 
@@ -246,8 +223,7 @@ static char *read_stream(FILE *from, const char *path, size_t *n, struct errors 
         }
         bytes = larger;
         *n += fread(bytes + *n, 1, capacity - *n, from);
-        if (*n < capacity && !ferror(from) && *n <= MAX_FILE_BYTES)
-            return bytes;
+        if (*n < capacity && !ferror(from) && *n <= MAX_FILE_BYTES) return bytes;
         if (ferror(from)) {
             error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
             break;
@@ -268,12 +244,9 @@ static char *read_bytes(const char *path, size_t *n, struct errors *errors)
     FILE *const from = fopen(path, "rb");
     if (!from || fstat(fileno(from), &facts) != 0)
         error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
-    else if (S_ISDIR(facts.st_mode))
-        error_add(errors, STATUS_INPUT, path, 0, "is a folder; give a file");
-    else
-        bytes = read_stream(from, path, n, errors);
-    if (from)
-        fclose(from);
+    else if (S_ISDIR(facts.st_mode)) error_add(errors, STATUS_INPUT, path, 0, "is a folder; give a file");
+    else bytes = read_stream(from, path, n, errors);
+    if (from) fclose(from);
     return bytes;
 }
 
@@ -281,8 +254,7 @@ struct node *tree_read(const char *path, struct arena *arena, struct errors *err
 {
     size_t n = 0;
     char *const bytes = read_bytes(path, &n, errors);
-    if (!bytes)
-        return NULL;
+    if (!bytes) return NULL;
     struct node *const root = tree_parse(bytes, n, path, 1, arena, errors);
     free(bytes);
     return root;

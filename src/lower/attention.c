@@ -53,8 +53,7 @@ static double attention_bytes(const struct shares *s, int64_t window)
         return b * all_rows * s->kv_width * work->kv_bytes * again + io;
     }
     const int64_t expanded = s->heads * (model->mla.nope_dim + model->mla.rope_dim + model->mla.v_dim);
-    const double row_bytes =
-        s->mla ? (double)expanded * work->activation_bytes : s->kv_width * work->kv_bytes * again;
+    const double row_bytes = s->mla ? (double)expanded * work->activation_bytes : s->kv_width * work->kv_bytes * again;
     return b * (double)reads.met * row_bytes * (double)reads.passes + io;
 }
 

@@ -20,7 +20,9 @@ static int64_t smaller_factor(int64_t x)
 }
 
 /* One dimension of a group's grid: extent e, its nodes p apart in a dimension of length f, the other extent o. */
-struct grid_bounds { double diameter, port, links, cross; };
+struct grid_bounds {
+    double diameter, port, links, cross;
+};
 
 static void add_dimension(struct grid_bounds *bounds, int64_t e, int64_t p, int64_t f, int64_t o, bool can_wrap)
 {
@@ -57,8 +59,7 @@ static struct shape level_shape(enum topology topology, int64_t n, int64_t spaci
     const double count = (double)n;
     switch (topology) {
     case TOPOLOGY_FULL: return (struct shape){1.0, 1.0 / count, 2.0 / count, 1.0 / count, 1.0};
-    case TOPOLOGY_SWITCH:
-        return (struct shape){1.0, (count - 1) / count, 2 * (count - 1) / count, (count - 1) / count, 1.0};
+    case TOPOLOGY_SWITCH: return (struct shape){1.0, (count - 1) / count, 2 * (count - 1) / count, (count - 1) / count, 1.0};
     case TOPOLOGY_SWITCH_REDUCE:
         return (struct shape){1.0, (count - 1) / count, (count + 1) / count, (count - 1) / count, 1.0};
     default: return grid_shape(topology, n, spacing, nodes);
@@ -124,13 +125,12 @@ struct collective lower_collective(enum collective_kind kind, const struct group
         double on_links, leaving = w;
         switch (kind) {
         case ALL_GATHER:
-        case REDUCE_SCATTER:
-            out.leg[l] = make_leg(l, shape.diameter, shape.all_gather * vector, w, group, fabric);
-            break;
+        case REDUCE_SCATTER: out.leg[l] = make_leg(l, shape.diameter, shape.all_gather * vector, w, group, fabric); break;
         case ALL_REDUCE:
             leaving = 2.0 * w;
-            out.leg[l] = make_leg(l, 2.0 * shape.diameter, (l < out.top ? 2.0 * shape.all_gather : shape.all_reduce) * vector,
-                                  leaving, group, fabric);
+            out.leg[l] =
+                make_leg(l, 2.0 * shape.diameter, (l < out.top ? 2.0 * shape.all_gather : shape.all_reduce) * vector,
+                         leaving, group, fabric);
             if (l < out.top) break;
             out.has_one_shot = true;
             out.one_shot =

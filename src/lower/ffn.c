@@ -92,8 +92,8 @@ static void lower_all_to_all(struct demand *demand, const struct shares *s, cons
     plan_group(&ffn, &s->layout, s->sharded_axes | s->replicated_axes);
     plan_subgroup(&expert_tp, &expert_parallel, &ffn, s->ffn_ranks / s->plan.ep);
     demand_add_collective(demand, s, ALL_TO_ALL, &expert_parallel, stream_bytes(s, sent * r->targets), n_layers);
-    demand_add_collective(demand, s, ALL_GATHER, &expert_tp,
-                          stream_bytes(s, r->imbalance * s->ffn_tokens * r->targets / ep), n_layers);
+    demand_add_collective(demand, s, ALL_GATHER, &expert_tp, stream_bytes(s, r->imbalance * s->ffn_tokens * r->targets / ep),
+                          n_layers);
 }
 
 /* Routed experts and the shared ones; `mean` is added to the row's mean numbers. */

@@ -5,37 +5,56 @@
 #include "cosweep/lower.h"
 #include <math.h>
 
-#define IF(...) {__VA_ARGS__}
-#define ALWAYS {TRAIT_ALWAYS}
+#define IF(...)                                                                                                             \
+    {                                                                                                                       \
+        __VA_ARGS__                                                                                                         \
+    }
+#define ALWAYS                                                                                                              \
+    {                                                                                                                       \
+        TRAIT_ALWAYS                                                                                                        \
+    }
 
 /* A GEMM of n x inner x columns, or `count` of them: FLOP and HBM bytes.  Sizes that are sums come in parentheses. */
-#define GEMM_FLOP(n, inner, columns) "2*up(" n ",tm)*up(" inner ",tk)*up(" columns ",tn)"
+#define GEMM_FLOP(n, inner, columns)  "2*up(" n ",tm)*up(" inner ",tk)*up(" columns ",tn)"
 #define GEMM_BYTES(n, inner, columns) inner "*" columns "*wb+" n "*(" inner "+" columns ")*ab"
 #define GEMM(stage, when, label, n, inner, columns)                                                                         \
     {STAGE_##stage, QUANTITY_FLOP, when, label, GEMM_FLOP(n, inner, columns)},                                              \
-    {STAGE_##stage, QUANTITY_HBM_BYTES, when, label, GEMM_BYTES(n, inner, columns)}
+    {                                                                                                                       \
+        STAGE_##stage, QUANTITY_HBM_BYTES, when, label, GEMM_BYTES(n, inner, columns)                                       \
+    }
 #define GEMMS(stage, when, label, count, n, inner, columns)                                                                 \
     {STAGE_##stage, QUANTITY_FLOP, when, label, count "*" GEMM_FLOP(n, inner, columns)},                                    \
-    {STAGE_##stage, QUANTITY_HBM_BYTES, when, label, count "*(" GEMM_BYTES(n, inner, columns) ")"}
-#define VECTOR(stage, when, label, text) {STAGE_##stage, QUANTITY_VECTOR_FLOP, when, label, text}
-#define BYTES(stage, when, label, text) {STAGE_##stage, QUANTITY_HBM_BYTES, when, label, text}
-#define FLOP(stage, when, label, text) {STAGE_##stage, QUANTITY_FLOP, when, label, text}
+    {                                                                                                                       \
+        STAGE_##stage, QUANTITY_HBM_BYTES, when, label, count "*(" GEMM_BYTES(n, inner, columns) ")"                        \
+    }
+#define VECTOR(stage, when, label, text)                                                                                    \
+    {                                                                                                                       \
+        STAGE_##stage, QUANTITY_VECTOR_FLOP, when, label, text                                                              \
+    }
+#define BYTES(stage, when, label, text)                                                                                     \
+    {                                                                                                                       \
+        STAGE_##stage, QUANTITY_HBM_BYTES, when, label, text                                                                \
+    }
+#define FLOP(stage, when, label, text)                                                                                      \
+    {                                                                                                                       \
+        STAGE_##stage, QUANTITY_FLOP, when, label, text                                                                     \
+    }
 
 /* Conditions as macro arguments: a brace list would fall apart at its commas. */
-#define GQA IF(TRAIT_NOT_MLA)
-#define MLA IF(TRAIT_MLA)
-#define MLA_QUERY_RANK IF(TRAIT_QUERY_RANK)
+#define GQA              IF(TRAIT_NOT_MLA)
+#define MLA              IF(TRAIT_MLA)
+#define MLA_QUERY_RANK   IF(TRAIT_QUERY_RANK)
 #define MLA_FULL_QUERIES IF(TRAIT_FULL_QUERIES)
-#define MLA_ABSORBED IF(TRAIT_MLA, TRAIT_NOT_PREFILL)
-#define MLA_EXPANDED IF(TRAIT_MLA, TRAIT_PREFILL)
-#define GQA_PREFILL IF(TRAIT_NOT_MLA, TRAIT_PREFILL)
-#define DECODE IF(TRAIT_DECODE)
-#define PREFILL IF(TRAIT_PREFILL)
-#define SERVE IF(TRAIT_SERVE)
-#define NOT_PREFILL IF(TRAIT_NOT_PREFILL)
-#define DENSE IF(TRAIT_DENSE)
-#define MOE IF(TRAIT_MOE)
-#define SHARED IF(TRAIT_SHARED)
+#define MLA_ABSORBED     IF(TRAIT_MLA, TRAIT_NOT_PREFILL)
+#define MLA_EXPANDED     IF(TRAIT_MLA, TRAIT_PREFILL)
+#define GQA_PREFILL      IF(TRAIT_NOT_MLA, TRAIT_PREFILL)
+#define DECODE           IF(TRAIT_DECODE)
+#define PREFILL          IF(TRAIT_PREFILL)
+#define SERVE            IF(TRAIT_SERVE)
+#define NOT_PREFILL      IF(TRAIT_NOT_PREFILL)
+#define DENSE            IF(TRAIT_DENSE)
+#define MOE              IF(TRAIT_MOE)
+#define SHARED           IF(TRAIT_SHARED)
 
 static const struct formula formulas[] = {
     VECTOR(ATTN_NORM, ALWAYS, "norm", "4*N*H"),
@@ -90,9 +109,13 @@ static const struct formula formulas[] = {
 
 /* The two exchanges of an all-to-all dispatch, which `combine` does again. */
 #define EXPERTS_ALL_TO_ALL(stage)                                                                                           \
-    {STAGE_##stage, IF(TRAIT_ALLTOALL), false, ALL_TO_ALL, OVER_EXPERT_PARALLEL, "tokens to experts",                       \
-     "max(1,i*G/D)*Y*H*ab"},                                                                                                \
-    {STAGE_##stage, IF(TRAIT_ALLTOALL), false, ALL_GATHER, OVER_EXPERT_TP, "among the ranks of an expert", "i*G*Y/ep*H*ab"}
+    {                                                                                                                       \
+        STAGE_##stage,       IF(TRAIT_ALLTOALL),   false, ALL_TO_ALL, OVER_EXPERT_PARALLEL,                                 \
+        "tokens to experts", "max(1,i*G/D)*Y*H*ab"},                                                                        \
+    {                                                                                                                       \
+        STAGE_##stage, IF(TRAIT_ALLTOALL), false, ALL_GATHER, OVER_EXPERT_TP, "among the ranks of an expert",               \
+            "i*G*Y/ep*H*ab"                                                                                                 \
+    }
 
 static const struct exchange exchanges[] = {
     {STAGE_ATTENTION, IF(TRAIT_SPLIT_DIM), false, ALL_REDUCE, OVER_KV_SHARERS, "partial scores", "b*qh*A*4"},

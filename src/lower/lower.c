@@ -26,8 +26,7 @@ struct work gemm(const struct shares *s, double count, double n, double inner, d
     const bool tiled = s->tiles_and_waste;
     const double flop = 2.0 * round_up(n, tiled ? f->tile_rows : 1) * round_up(inner, tiled ? f->tile_reduction : 1) *
                         round_up(columns, tiled ? f->tile_columns : 1);
-    const double bytes =
-        inner * columns * s->scenario->weight_bytes + n * (inner + columns) * s->scenario->activation_bytes;
+    const double bytes = inner * columns * s->scenario->weight_bytes + n * (inner + columns) * s->scenario->activation_bytes;
     return (struct work){count * flop, count * bytes};
 }
 
@@ -250,8 +249,7 @@ static void lower_energy(struct demand *demand, const struct shares *s, const do
     }
     demand->energy_flop = passes * flop;
     demand->energy_hbm_bytes = passes * bytes;
-    for (int l = 0; l < N_LEVELS; l++)
-        demand->energy_wire_bytes[l] = passes * (demand->wire_bytes[l] + hops * hop_wire[l]);
+    for (int l = 0; l < N_LEVELS; l++) demand->energy_wire_bytes[l] = passes * (demand->wire_bytes[l] + hops * hop_wire[l]);
 }
 
 /* FLOP and bytes of the same sequences on one PE without replication, padding or imbalance; remembered, since plans share them. */
@@ -325,7 +323,8 @@ void lower_plan(struct demand *demand, struct lowering *lowering, const struct p
     lower_memory(demand, &s);
     lower_energy(demand, &s, hop_wire);
     lower_own(demand, lowering, plan);
-    demand->tokens = (double)(plan->batch * plan->dp) * (s.prefill ? (double)scenario->new_tokens : scenario->accepted_tokens);
+    demand->tokens =
+        (double)(plan->batch * plan->dp) * (s.prefill ? (double)scenario->new_tokens : scenario->accepted_tokens);
     demand->latency_per_step = s.prefill ? 1.0 : 1.0 / scenario->accepted_tokens;
     lower_allocation(demand, &s.layout, fabric);
 }

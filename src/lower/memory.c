@@ -19,8 +19,7 @@ static double ffn_weights(const struct shares *s, bool moe)
 {
     const struct model *const model = &s->scenario->model;
     const double hidden = (double)model->hidden, matrices = model->gated ? 3.0 : 2.0, ranks = (double)s->ffn_ranks;
-    if (!moe)
-        return matrices * hidden * (double)ceil_ratio(model->ffn, s->ffn_ranks);
+    if (!moe) return matrices * hidden * (double)ceil_ratio(model->ffn, s->ffn_ranks);
     const double held = (double)(ceil_ratio(model->moe.experts, s->plan.ep) * s->plan.ep);
     const double shared = (double)model->moe.shared_ffn / (s->plan.moe_exchange == MOE_ALLTOALL ? 1.0 : ranks);
     return hidden * (double)model->moe.experts + held * matrices * hidden * (double)model->moe.ffn / ranks +
@@ -65,8 +64,7 @@ static struct stage_elements stage_elements(const struct shares *s, int64_t stag
     const double embedding = (double)ceil_ratio(model->vocab, s->plan.tp) * (double)model->hidden;
     struct stage_elements held = {.weights = first ? embedding : 0.0};
     int64_t from, to;
-    if (last && !(model->tied && first))
-        held.weights += embedding;
+    if (last && !(model->tied && first)) held.weights += embedding;
     stage_layers(s, stage, &from, &to);
     for (int64_t i = from; i < to; i++) {
         held.weights += layer[model->layer_kind[i]].weights;
@@ -90,8 +88,7 @@ int64_t lower_fullest_stage(const struct shares *s, double *weight_bytes, double
     for (int64_t stage = 0; stage < s->plan.pp; stage++) {
         const struct stage_elements held = stage_elements(s, stage, layer);
         const double weights = held.weights * work->weight_bytes, kv = held.kv * work->kv_bytes;
-        if (stage > 0 && weights + kv <= *weight_bytes + *kv_bytes)
-            continue;
+        if (stage > 0 && weights + kv <= *weight_bytes + *kv_bytes) continue;
         *weight_bytes = weights;
         *kv_bytes = kv;
         fullest = stage;

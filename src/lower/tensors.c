@@ -52,8 +52,7 @@ static struct tensor_side whole(const char *what, double size)
 
 static void cut(struct tensor_side *side, enum cut_ranks by, int64_t ways)
 {
-    if (ways <= 1)
-        return;
+    if (ways <= 1) return;
     side->cut[side->n_cuts].by = by;
     side->cut[side->n_cuts++].ways = ways;
 }
@@ -85,11 +84,9 @@ static void cut_heads(struct tensor *tensor, struct tensor_side *side, const str
     const bool over_cp = s->attention_axes & AXES_CP;
     side->share = (double)s->projected * dim;
     cut(side, CUT_TP, s->plan.tp);
-    if (over_cp)
-        cut(side, CUT_CP, s->plan.cp);
+    if (over_cp) cut(side, CUT_CP, s->plan.cp);
     tensor->copies[0] = 1.0;
-    if (over_cp)
-        tensor->copies[1] = 1.0;
+    if (over_cp) tensor->copies[1] = 1.0;
 }
 
 /* KV heads, of the projections and of the caches; `total` counts keys or values of all heads. */
@@ -110,15 +107,11 @@ static void cut_ffn(struct tensor *tensor, struct tensor_side *side, const struc
     const bool over_cp = plan->ffn_scope >= FFN_TP_CP, over_dp = plan->ffn_scope == FFN_TP_CP_DP;
     side->share = share;
     cut(side, CUT_TP, plan->tp);
-    if (over_cp)
-        cut(side, CUT_CP, plan->cp);
-    if (over_dp)
-        cut(side, CUT_DP, plan->dp);
+    if (over_cp) cut(side, CUT_CP, plan->cp);
+    if (over_dp) cut(side, CUT_DP, plan->dp);
     tensor->copies[0] = 1.0;
-    if (over_cp)
-        tensor->copies[1] = 1.0;
-    if (over_dp)
-        tensor->copies[2] = 1.0;
+    if (over_cp) tensor->copies[1] = 1.0;
+    if (over_dp) tensor->copies[2] = 1.0;
 }
 
 /* ---- attention --------------------------------------------------------------------------------------------------- */
@@ -154,8 +147,7 @@ static void add_latent_attention(const struct builder *b, struct place place)
     const struct tensor_side hidden = whole("hidden", (double)model->hidden),
                              ranks = whole("rank", (double)model->mla.q_rank);
     const bool ranked = model->mla.q_rank > 0;
-    if (ranked)
-        add(b, TENSOR_QUERY_DOWN, place, hidden, ranks);
+    if (ranked) add(b, TENSOR_QUERY_DOWN, place, hidden, ranks);
     struct tensor *const up =
         add(b, ranked ? TENSOR_QUERY_UP : TENSOR_QUERY, place, ranked ? ranks : hidden, whole("heads", heads * query));
     cut_heads(up, &up->columns, b, query);
@@ -182,8 +174,7 @@ static void add_cache(const struct builder *b, enum tensor_code code, struct pla
     cache->rows.share = (double)ceil_ratio(tokens, s->plan.cp * s->sequence_split);
     cut(&cache->rows, CUT_CP, s->plan.cp);
     cache->copies[1] = cache->copies[2] = 1.0;
-    if (s->mla)
-        return;
+    if (s->mla) return;
     cut_kv_heads(cache, &cache->columns, b);
     cut(&cache->rows, CUT_KV_SHARERS, s->sequence_split);
     cache->copies[0] /= (double)s->sequence_split; /* where these ranks cut the tokens they hold no copies */
@@ -227,8 +218,7 @@ static void shape_experts(struct tensor *tensor, struct tensor_side *width, cons
 static void shape_shared(struct tensor *tensor, struct tensor_side *width, const struct builder *b)
 {
     const struct shares *const s = b->shares;
-    if (s->plan.moe_exchange == MOE_ALLTOALL)
-        return; /* every rank keeps them whole */
+    if (s->plan.moe_exchange == MOE_ALLTOALL) return; /* every rank keeps them whole */
     cut_ffn(tensor, width, b, (double)s->scenario->model.moe.shared_ffn / (double)s->ffn_ranks);
 }
 
@@ -249,8 +239,7 @@ static struct place layers_of(const struct builder *b, unsigned kinds)
     const struct model *const model = &b->shares->scenario->model;
     struct place place = {0, 0};
     for (int64_t i = 0; i < model->layers; i++) {
-        if (!(kinds & 1u << model->layer_kind[i]))
-            continue;
+        if (!(kinds & 1u << model->layer_kind[i])) continue;
         place.layers++;
         place.fullest_layers += i >= b->from && i < b->to;
     }
@@ -265,17 +254,13 @@ static void add_caches(const struct builder *b)
         const int64_t window = model->kind[k].window_tokens;
         unsigned same = 0;
         for (int other = 0; other < model->n_kinds; other++)
-            if (model->kind[other].window_tokens == window)
-                same |= 1u << other;
-        if (done & same)
-            continue;
+            if (model->kind[other].window_tokens == window) same |= 1u << other;
+        if (done & same) continue;
         done |= same;
         const struct place place = layers_of(b, same);
-        if (b->shares->mla)
-            add_cache(b, TENSOR_LATENT_CACHE, place, window);
+        if (b->shares->mla) add_cache(b, TENSOR_LATENT_CACHE, place, window);
         else
-            for (enum tensor_code c = TENSOR_KEY_CACHE; c <= TENSOR_VALUE_CACHE; c++)
-                add_cache(b, c, place, window);
+            for (enum tensor_code c = TENSOR_KEY_CACHE; c <= TENSOR_VALUE_CACHE; c++) add_cache(b, c, place, window);
     }
 }
 
@@ -290,8 +275,7 @@ static void add_edges(const struct builder *b)
     vocabulary.share = share;
     cut(&vocabulary, CUT_TP, s->plan.tp);
     add(b, TENSOR_EMBEDDING, (struct place){1, b->fullest_stage == 0}, vocabulary, hidden)->copies[0] = 1.0;
-    if (model->tied && last == 0)
-        return;
+    if (model->tied && last == 0) return;
     struct tensor *const head = add(b, TENSOR_LM_HEAD, (struct place){1, b->fullest_stage == last}, hidden, vocabulary);
     head->copies[0] = 1.0;
     head->is_own = !model->tied;
@@ -308,18 +292,13 @@ void lower_tensors(struct tensors *tensors, const struct lowering *lowering, con
         .tensors = tensors, .shares = &s, .fullest_stage = lower_fullest_stage(&s, &weight_bytes, &kv_bytes)};
     stage_layers(&s, b.fullest_stage, &b.from, &b.to);
     *tensors = (struct tensors){.ranks = plan->tp * plan->cp * plan->dp};
-    for (int k = 0; k < model->n_kinds; k++)
-        *(model->kind[k].moe ? &moe : &dense) |= 1u << k;
+    for (int k = 0; k < model->n_kinds; k++) *(model->kind[k].moe ? &moe : &dense) |= 1u << k;
     const struct place all = layers_of(&b, moe | dense);
-    if (s.mla)
-        add_latent_attention(&b, all);
-    else
-        add_attention(&b, all);
+    if (s.mla) add_latent_attention(&b, all);
+    else add_attention(&b, all);
     add(&b, TENSOR_NORMS, all, whole("hidden", (double)model->hidden), whole("norms", 2.0));
-    if (dense)
-        add_matrices(&b, TENSOR_GATE, layers_of(&b, dense), "width", (double)model->ffn, shape_dense);
-    if (moe)
-        add_experts(&b, layers_of(&b, moe));
+    if (dense) add_matrices(&b, TENSOR_GATE, layers_of(&b, dense), "width", (double)model->ffn, shape_dense);
+    if (moe) add_experts(&b, layers_of(&b, moe));
     add_edges(&b);
     add_caches(&b);
 }

@@ -27,12 +27,9 @@ static bool is_cache(const struct tensor *tensor)
 
 static enum waste_code waste_by_tp(const struct tensor *tensor)
 {
-    if (is_cache(tensor))
-        return WASTE_KV_BY_TP;
-    if (tensor->code == TENSOR_KEY || tensor->code == TENSOR_VALUE)
-        return WASTE_KV_WEIGHTS_BY_TP;
-    if (tensor->code == TENSOR_QUERY_DOWN || tensor->code == TENSOR_LATENT_DOWN)
-        return WASTE_MLA_WEIGHTS_BY_TP;
+    if (is_cache(tensor)) return WASTE_KV_BY_TP;
+    if (tensor->code == TENSOR_KEY || tensor->code == TENSOR_VALUE) return WASTE_KV_WEIGHTS_BY_TP;
+    if (tensor->code == TENSOR_QUERY_DOWN || tensor->code == TENSOR_LATENT_DOWN) return WASTE_MLA_WEIGHTS_BY_TP;
     return WASTE_OTHER_WEIGHTS_BY_TP;
 }
 
@@ -41,8 +38,7 @@ static double ways(const struct tensor *tensor)
     const struct tensor_side *const side[] = {&tensor->stack, &tensor->rows, &tensor->columns};
     double n = 1.0;
     for (int i = 0; i < 3; i++)
-        for (int c = 0; c < side[i]->n_cuts; c++)
-            n *= (double)side[i]->cut[c].ways;
+        for (int c = 0; c < side[i]->n_cuts; c++) n *= (double)side[i]->cut[c].ways;
     return n;
 }
 

@@ -29,8 +29,7 @@ void reading_refuse(struct reading *reading, const struct node *node, const char
 void reading_warn(struct reading *reading, const char *format, ...)
 {
     const size_t used = reading->warnings != NULL ? strlen(reading->warnings) : 0;
-    if (reading->warnings == NULL || used + 3 >= reading->chars)
-        return;
+    if (reading->warnings == NULL || used + 3 >= reading->chars) return;
     va_list arguments;
     va_start(arguments, format);
     char *const to = reading->warnings + used;
@@ -47,19 +46,17 @@ bool has_trait(const struct reading *reading, int trait)
 
 bool field_is_null(const struct node *node)
 {
-    return node->kind == NODE_TEXT && !node->quoted
-           && (node->text[0] == '\0' || strcmp(node->text, "null") == 0 || strcmp(node->text, "~") == 0);
+    return node->kind == NODE_TEXT && !node->quoted &&
+           (node->text[0] == '\0' || strcmp(node->text, "null") == 0 || strcmp(node->text, "~") == 0);
 }
 
 static const struct node *find_in(const struct node *map, const char *names)
 {
-    if (map == NULL || map->kind != NODE_MAP)
-        return NULL;
+    if (map == NULL || map->kind != NODE_MAP) return NULL;
     while (*names != '\0') {
         const size_t n = strcspn(names, " ");
         for (const struct node *node = map->first; node != NULL; node = node->next)
-            if (strncmp(node->key, names, n) == 0 && node->key[n] == '\0' && !field_is_null(node))
-                return node;
+            if (strncmp(node->key, names, n) == 0 && node->key[n] == '\0' && !field_is_null(node)) return node;
         names += n + strspn(names + n, " ");
     }
     return NULL;
@@ -68,18 +65,15 @@ static const struct node *find_in(const struct node *map, const char *names)
 const struct node *field_find(const struct reading *reading, const char *names)
 {
     const struct node *node = find_in(reading->config, names);
-    if (node == NULL && has_trait(reading, NESTED))
-        node = find_in(node_find(reading->config, "attn_config"), names);
-    if (node == NULL && has_trait(reading, NESTED))
-        node = find_in(node_find(reading->config, "ffn_config"), names);
+    if (node == NULL && has_trait(reading, NESTED)) node = find_in(node_find(reading->config, "attn_config"), names);
+    if (node == NULL && has_trait(reading, NESTED)) node = find_in(node_find(reading->config, "ffn_config"), names);
     return node;
 }
 
 int64_t field_count(struct reading *reading, const char *names, int64_t fallback)
 {
     const struct node *const node = field_find(reading, names);
-    if (node == NULL)
-        return fallback;
+    if (node == NULL) return fallback;
     char *end = NULL;
     errno = 0;
     const long long value = node->kind == NODE_TEXT ? strtoll(node->text, &end, 10) : 0;
@@ -94,8 +88,7 @@ int64_t field_count(struct reading *reading, const char *names, int64_t fallback
 bool field_truth(struct reading *reading, const char *names, bool fallback)
 {
     const struct node *const node = field_find(reading, names);
-    if (node == NULL)
-        return fallback;
+    if (node == NULL) return fallback;
     const bool yes = node->kind == NODE_TEXT && strcmp(node->text, "true") == 0;
     if (!yes && (node->kind != NODE_TEXT || strcmp(node->text, "false") != 0))
         reading_refuse(reading, node, "%s: `%s` is neither true nor false; give one", node->key,
@@ -106,8 +99,7 @@ bool field_truth(struct reading *reading, const char *names, bool fallback)
 /* A count that the model cannot do without. */
 static int64_t required_count(struct reading *reading, const char *names, int64_t fallback)
 {
-    if (field_find(reading, names) != NULL || fallback > 0)
-        return field_count(reading, names, fallback);
+    if (field_find(reading, names) != NULL || fallback > 0) return field_count(reading, names, fallback);
     reading_refuse(reading, NULL, "%.*s: missing, and model_type says nothing of it; add it", (int)strcspn(names, " "),
                    names);
     return 0;
@@ -126,22 +118,20 @@ static int64_t read_kv_heads(struct reading *reading, int64_t heads)
     /* Before its second architecture Falcon ignored num_kv_heads: one head, or as many as queries. */
     if ((falcon && !field_truth(reading, "new_decoder_architecture", false)) || is_family(reading, "gpt_bigcode"))
         return field_truth(reading, "multi_query", true) ? 1 : heads;
-    if (reading->family == NULL)
-        return required_count(reading, "num_key_value_heads num_kv_heads", 0);
+    if (reading->family == NULL) return required_count(reading, "num_key_value_heads num_kv_heads", 0);
     return field_count(reading, "num_key_value_heads num_kv_heads n_head_kv kv_n_heads",
                        default_count(reading, "num_key_value_heads", heads));
 }
 
 static int64_t read_head_dim(struct reading *reading, const struct model *model)
 {
-    if (model->mla.kv_rank > 0)
-        return model->mla.nope_dim + model->mla.rope_dim;
+    if (model->mla.kv_rank > 0) return model->mla.nope_dim + model->mla.rope_dim;
     const int64_t given = field_count(reading, "head_dim attention_head_dim", default_count(reading, "head_dim", 0));
-    if (given > 0 || model->heads < 1)
-        return given;
+    if (given > 0 || model->heads < 1) return given;
     if (model->hidden % model->heads != 0)
-        reading_refuse(reading, NULL, "head_dim: missing, and %" PRId64 " heads do not divide hidden_size %" PRId64
-                       "; add it", model->heads, model->hidden);
+        reading_refuse(reading, NULL,
+                       "head_dim: missing, and %" PRId64 " heads do not divide hidden_size %" PRId64 "; add it",
+                       model->heads, model->hidden);
     return model->hidden / model->heads;
 }
 
@@ -151,7 +141,8 @@ static void read_mla(struct reading *reading, struct model *model)
     if (model->mla.kv_rank == 0) {
         const struct node *const value_dim = field_find(reading, "v_head_dim");
         if (value_dim != NULL && field_count(reading, "v_head_dim", 0) != field_count(reading, "head_dim", 0))
-            reading_refuse(reading, value_dim, "v_head_dim: values of another size than keys cannot be represented without "
+            reading_refuse(reading, value_dim,
+                           "v_head_dim: values of another size than keys cannot be represented without "
                            "MLA (kv_lora_rank); give comparable facts inline");
         return;
     }
@@ -163,8 +154,7 @@ static void read_mla(struct reading *reading, struct model *model)
 
 static int64_t read_ffn(struct reading *reading, const struct model *model)
 {
-    if (is_family(reading, "mpt"))
-        return field_count(reading, "expansion_ratio", 4) * model->hidden;
+    if (is_family(reading, "mpt")) return field_count(reading, "expansion_ratio", 4) * model->hidden;
     if (field_find(reading, "intermediate_size_mlp") != NULL)
         return field_count(reading, "intermediate_size_mlp", 0); /* beside it, intermediate_size is an expert's */
     return required_count(reading, "intermediate_size ffn_dim n_inner ffn_hidden_size",
@@ -176,22 +166,22 @@ static void read_block(struct reading *reading, struct model *model)
 {
     const struct node *const outer_tie = find_in(reading->outer, "tie_word_embeddings");
     const struct node *const ffn_type = field_find(reading, "ffn_type");
-    model->gated = has_trait(reading, GATED)
-                   || (ffn_type != NULL && ffn_type->kind == NODE_TEXT && strstr(ffn_type->text, "glu") != NULL); /* MPT */
+    model->gated = has_trait(reading, GATED) ||
+                   (ffn_type != NULL && ffn_type->kind == NODE_TEXT && strstr(ffn_type->text, "glu") != NULL); /* MPT */
     model->tied = field_truth(reading, "tie_word_embeddings",
                               outer_tie != NULL ? strcmp(outer_tie->text != NULL ? outer_tie->text : "", "true") == 0
                                                 : has_trait(reading, TIED));
     model->parallel_block = has_trait(reading, PARALLEL);
     if (is_family(reading, "falcon"))
-        model->parallel_block = field_truth(reading, "parallel_attn", true)
-                                || field_truth(reading, "new_decoder_architecture", false);
+        model->parallel_block =
+            field_truth(reading, "parallel_attn", true) || field_truth(reading, "new_decoder_architecture", false);
     if (is_family(reading, "gpt_neox") || is_family(reading, "stablelm"))
         model->parallel_block = field_truth(reading, "use_parallel_residual", model->parallel_block);
-    if (reading->family != NULL)
-        return;
+    if (reading->family != NULL) return;
     const struct node *const act = field_find(reading, "hidden_act hidden_activation");
     if (act == NULL || act->kind != NODE_TEXT || (strcmp(act->text, "silu") != 0 && strcmp(act->text, "swish") != 0))
-        reading_refuse(reading, act, "hidden_act: this model_type is not known and only silu tells that the FFN is gated; "
+        reading_refuse(reading, act,
+                       "hidden_act: this model_type is not known and only silu tells that the FFN is gated; "
                        "give the facts inline");
     if (field_find(reading, "tie_word_embeddings") == NULL && outer_tie == NULL)
         reading_refuse(reading, NULL, "tie_word_embeddings: missing, and this model_type is not known; add it");
@@ -207,27 +197,24 @@ static void read_extras(struct reading *reading, struct model *model)
     const bool falcon_bias = is_family(reading, "falcon") && field_truth(reading, "bias", false);
     const bool all_bias = has_trait(reading, ALL_BIAS) && field_truth(reading, "use_bias", true);
     const bool qk_norm = !has_trait(reading, NORM_BY_FIELD) || field_truth(reading, "use_qk_norm", false);
-    const bool two_norms = is_family(reading, "falcon") && field_truth(reading, "new_decoder_architecture", false)
-                           && field_count(reading, "num_ln_in_parallel_attn", 2) == 2;
+    const bool two_norms = is_family(reading, "falcon") && field_truth(reading, "new_decoder_architecture", false) &&
+                           field_count(reading, "num_ln_in_parallel_attn", 2) == 2;
 
     extras->norms_per_layer = has_trait(reading, FOUR_NORMS) ? 4 : has_trait(reading, ONE_NORM) && !two_norms ? 1 : 2;
-    if (is_family(reading, "falcon") && !model->parallel_block)
-        extras->norms_per_layer = 2;
+    if (is_family(reading, "falcon") && !model->parallel_block) extras->norms_per_layer = 2;
     extras->norm_bias = has_trait(reading, NORM_BIAS);
-    extras->qkv_bias = (has_trait(reading, QKV_BIAS) && all_bias) || falcon_bias
-                       || (has_trait(reading, BIAS_BY_FIELD | QKV_BY_FIELD) && attention_bias);
-    extras->o_bias = (has_trait(reading, O_BIAS) && all_bias) || falcon_bias
-                     || (has_trait(reading, BIAS_BY_FIELD) && attention_bias);
+    extras->qkv_bias = (has_trait(reading, QKV_BIAS) && all_bias) || falcon_bias ||
+                       (has_trait(reading, BIAS_BY_FIELD | QKV_BY_FIELD) && attention_bias);
+    extras->o_bias =
+        (has_trait(reading, O_BIAS) && all_bias) || falcon_bias || (has_trait(reading, BIAS_BY_FIELD) && attention_bias);
     extras->ffn_bias = (has_trait(reading, FFN_BIAS) && all_bias) || falcon_bias || field_truth(reading, "mlp_bias", false);
-    if (qk_norm && has_trait(reading, HEAD_NORM))
-        extras->qk_norm_dims = (int)(2 * model->head_dim);
+    if (qk_norm && has_trait(reading, HEAD_NORM)) extras->qk_norm_dims = (int)(2 * model->head_dim);
     if (qk_norm && has_trait(reading, FULL_NORM))
         extras->qk_norm_dims = (int)((model->heads + model->kv_heads) * model->head_dim);
     if (has_trait(reading, POSITIONS))
-        extras->learned_positions = field_count(reading, "n_positions max_position_embeddings", 0)
-                                    + (is_family(reading, "opt") ? 2 : 0);
-    if (has_trait(reading, SINKS))
-        extras->other_parameters += (double)(model->layers * model->heads);
+        extras->learned_positions =
+            field_count(reading, "n_positions max_position_embeddings", 0) + (is_family(reading, "opt") ? 2 : 0);
+    if (has_trait(reading, SINKS)) extras->other_parameters += (double)(model->layers * model->heads);
     if (is_family(reading, "bloom"))
         extras->other_parameters += 2 * (double)model->hidden; /* the norm after the embedding */
 }
@@ -235,16 +222,14 @@ static void read_extras(struct reading *reading, struct model *model)
 static void warn_of_the_rest(struct reading *reading)
 {
     const struct node *quantization = field_find(reading, "quantization_config");
-    if (quantization == NULL)
-        quantization = find_in(reading->outer, "quantization_config");
+    if (quantization == NULL) quantization = find_in(reading->outer, "quantization_config");
     if (reading->family == NULL)
         reading_warn(reading, "model_type is not known: read as a plain gated decoder, from its fields alone");
     if (field_count(reading, "num_nextn_predict_layers num_mtp_modules", 0) > 0)
         reading_warn(reading, "multi-token-prediction layers are left out");
     if (find_in(reading->outer, "vision_config audio_config visual") != NULL)
         reading_warn(reading, "only the text decoder is modelled, not the vision or audio tower");
-    if (has_trait(reading, SINKS))
-        reading_warn(reading, "attention sinks cost no time here");
+    if (has_trait(reading, SINKS)) reading_warn(reading, "attention sinks cost no time here");
     if (is_family(reading, "gpt_neox") && field_truth(reading, "use_parallel_residual", true))
         reading_warn(reading, "the parallel block's second norm costs no time here");
     if (quantization != NULL && quantization->kind == NODE_MAP) {
@@ -254,7 +239,8 @@ static void warn_of_the_rest(struct reading *reading)
     }
     const struct node *const embedded = field_find(reading, "word_embed_proj_dim");
     if (embedded != NULL && field_count(reading, "word_embed_proj_dim", 0) != field_count(reading, "hidden_size", 0))
-        reading_refuse(reading, embedded, "word_embed_proj_dim: an embedding of another width than hidden_size cannot be "
+        reading_refuse(reading, embedded,
+                       "word_embed_proj_dim: an embedding of another width than hidden_size cannot be "
                        "represented; give comparable facts inline");
 }
 
@@ -272,8 +258,7 @@ static const struct node *find_decoder(const struct node *outer)
     static const char *const nested[] = {"text_config", "llm_config", "language_config"};
     for (int i = 0; i < 3; i++) {
         const struct node *const inner = find_in(outer, nested[i]);
-        if (inner != NULL && inner->kind == NODE_MAP && inner->n_children > 0)
-            return inner;
+        if (inner != NULL && inner->kind == NODE_MAP && inner->n_children > 0) return inner;
     }
     return outer;
 }
@@ -303,35 +288,30 @@ static void read_name(const struct reading *reading, char name[NAME_CHARS])
 {
     const char *given = text_of(reading->outer, "_name_or_path");
     const char *const slash = strrchr(given, '/');
-    if (slash != NULL)
-        given = slash + 1;
+    if (slash != NULL) given = slash + 1;
     snprintf(name, NAME_CHARS, "%s", given[0] != '\0' ? given : text_of(reading->outer, "model_type"));
 }
 
 int model_from_hugging_face(struct model *model, const struct node *config, struct errors *errors, const char *file,
                             char *warnings, size_t chars)
 {
-    struct reading reading = {.config = config, .outer = config, .errors = errors, .file = file, .warnings = warnings,
-                              .chars = chars};
+    struct reading reading = {
+        .config = config, .outer = config, .errors = errors, .file = file, .warnings = warnings, .chars = chars};
     bool windowed[MAX_LAYERS];
     *model = (struct model){0};
-    if (warnings != NULL && chars > 0)
-        warnings[0] = '\0';
+    if (warnings != NULL && chars > 0) warnings[0] = '\0';
     if (config->kind != NODE_MAP)
-        return error_add(errors, STATUS_INPUT, file, config->line,
-                         "no Hugging Face config: give an object with model_type");
+        return error_add(errors, STATUS_INPUT, file, config->line, "no Hugging Face config: give an object with model_type");
     reading.config = find_decoder(config);
-    if (find_family(&reading) != 0)
-        return -1;
+    if (find_family(&reading) != 0) return -1;
     check_fields(&reading);
-    if (reading.failed)
-        return -1; /* whatever else is wrong, this model cannot be had */
+    if (reading.failed) return -1; /* whatever else is wrong, this model cannot be had */
 
     read_name(&reading, model->name);
     model->layers = required_count(&reading, "num_hidden_layers n_layer n_layers num_layers", 0);
     model->hidden = required_count(&reading, "hidden_size n_embd d_model", 0);
-    model->heads = required_count(&reading, "num_attention_heads n_head n_heads",
-                                  default_count(&reading, "num_attention_heads", 0));
+    model->heads =
+        required_count(&reading, "num_attention_heads n_head n_heads", default_count(&reading, "num_attention_heads", 0));
     model->kv_heads = read_kv_heads(&reading, model->heads);
     model->vocab = required_count(&reading, "vocab_size", default_count(&reading, "vocab_size", 0));
     read_mla(&reading, model);

@@ -57,23 +57,20 @@ static const char *const family_fields =
 const struct family *family_find(const char *type)
 {
     for (int i = 0; i < N_FAMILIES; i++)
-        if (strcmp(family[i].type, type) == 0)
-            return &family[i];
+        if (strcmp(family[i].type, type) == 0) return &family[i];
     return NULL;
 }
 
 const char *refused_type(const char *type)
 {
     for (int i = 0; i < N_TYPE_REFUSALS; i++)
-        if (strcmp(type_refusal[i].word, type) == 0)
-            return type_refusal[i].reason;
+        if (strcmp(type_refusal[i].word, type) == 0) return type_refusal[i].reason;
     return NULL;
 }
 
 int64_t default_count(const struct reading *reading, const char *field, int64_t fallback)
 {
-    if (node_find(reading->config, field) != NULL)
-        return fallback; /* an explicit null is not left out */
+    if (node_find(reading->config, field) != NULL) return fallback; /* an explicit null is not left out */
     for (int i = 0; reading->family != NULL && i < N_LEFT_OUT; i++)
         if (strcmp(left_out[i].type, reading->family->type) == 0 && strcmp(left_out[i].field, field) == 0)
             return left_out[i].value;
@@ -83,10 +80,8 @@ int64_t default_count(const struct reading *reading, const char *field, int64_t 
 /* Does `text` match pattern[n], in which `*` stands for any characters? */
 static bool matches(const char *pattern, size_t n, const char *text)
 {
-    if (n == 0)
-        return *text == '\0';
-    if (*pattern == '*')
-        return matches(pattern + 1, n - 1, text) || (*text != '\0' && matches(pattern, n, text + 1));
+    if (n == 0) return *text == '\0';
+    if (*pattern == '*') return matches(pattern + 1, n - 1, text) || (*text != '\0' && matches(pattern, n, text + 1));
     return *text == *pattern && matches(pattern + 1, n - 1, text + 1);
 }
 
@@ -95,8 +90,7 @@ static bool is_one_of(const char *words, const char *field)
 {
     for (const char *word = words; *word != '\0';) {
         const size_t n = strcspn(word, " ");
-        if (matches(word, n, field))
-            return true;
+        if (matches(word, n, field)) return true;
         word += n + strspn(word + n, " ");
     }
     return false;
@@ -105,10 +99,8 @@ static bool is_one_of(const char *words, const char *field)
 /* Null, false, 0, "" and empty lists say that the feature is off. */
 static bool is_off(const struct node *node)
 {
-    if (node->kind != NODE_TEXT)
-        return node->n_children == 0;
-    if (field_is_null(node) || node->text[0] == '\0')
-        return true;
+    if (node->kind != NODE_TEXT) return node->n_children == 0;
+    if (field_is_null(node) || node->text[0] == '\0') return true;
     char *end;
     return strcmp(node->text, "false") == 0 || (strtod(node->text, &end) == 0 && *end == '\0');
 }
@@ -117,18 +109,21 @@ static void check_field(struct reading *reading, const struct node *node)
 {
     for (int i = 0; i < N_FIELD_REFUSALS; i++)
         if (matches(field_refusal[i].word, strlen(field_refusal[i].word), node->key)) {
-            reading_refuse(reading, node, "%s: this model cannot be represented: %s; take a preset or give comparable "
-                           "facts inline", node->key, field_refusal[i].reason);
+            reading_refuse(reading, node,
+                           "%s: this model cannot be represented: %s; take a preset or give comparable "
+                           "facts inline",
+                           node->key, field_refusal[i].reason);
             return;
         }
-    if (is_one_of(known_fields, node->key) || (reading->family != NULL && is_one_of(family_fields, node->key))
-        || (has_trait(reading, NESTED) && strstr(node->key, "_config") != NULL))
+    if (is_one_of(known_fields, node->key) || (reading->family != NULL && is_one_of(family_fields, node->key)) ||
+        (has_trait(reading, NESTED) && strstr(node->key, "_config") != NULL))
         return;
-    if (reading->family != NULL)
-        reading_warn(reading, "%s is not understood", node->key);
+    if (reading->family != NULL) reading_warn(reading, "%s is not understood", node->key);
     else
-        reading_refuse(reading, node, "%s: neither this field nor the model_type is known, so it may change the structure; "
-                       "remove it if it does not, or give the facts inline", node->key);
+        reading_refuse(reading, node,
+                       "%s: neither this field nor the model_type is known, so it may change the structure; "
+                       "remove it if it does not, or give the facts inline",
+                       node->key);
 }
 
 /* MiniMax: 1 is softmax attention, 0 linear. */
@@ -137,7 +132,8 @@ static void check_attention_types(struct reading *reading)
     const struct node *const list = field_find(reading, "attn_type_list");
     for (const struct node *item = list != NULL ? list->first : NULL; item != NULL; item = item->next)
         if (item->kind == NODE_TEXT && is_off(item)) {
-            reading_refuse(reading, item, "attn_type_list: this model cannot be represented: some layers are linear "
+            reading_refuse(reading, item,
+                           "attn_type_list: this model cannot be represented: some layers are linear "
                            "attention; take a preset or give comparable facts inline");
             return;
         }
@@ -147,7 +143,6 @@ void check_fields(struct reading *reading)
 {
     assert(reading->config->kind == NODE_MAP);
     for (const struct node *node = reading->config->first; node != NULL; node = node->next)
-        if (!is_off(node))
-            check_field(reading, node);
+        if (!is_off(node)) check_field(reading, node);
     check_attention_types(reading);
 }

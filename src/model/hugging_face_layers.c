@@ -19,8 +19,7 @@ static bool list_has(const struct node *list, int64_t value)
     char text[24];
     snprintf(text, sizeof text, "%" PRId64, value);
     for (const struct node *item = list->first; item != NULL; item = item->next)
-        if (item->kind == NODE_TEXT && strcmp(item->text, text) == 0)
-            return true;
+        if (item->kind == NODE_TEXT && strcmp(item->text, text) == 0) return true;
     return false;
 }
 
@@ -61,28 +60,23 @@ static void read_moe_layers(struct reading *reading, int64_t layers, bool *moe)
     const int64_t step = field_count(reading, "decoder_sparse_step interleave_moe_layer_step moe_layer_interval", 1);
     const int64_t step_from_0 = field_count(reading, "moe_layer_freq", 1);
     for (int64_t i = 0; i < layers; i++) {
-        moe[i] = i >= n_dense && i <= last && step > 0 && (i + 1) % step == 0 && step_from_0 > 0
-                 && i % step_from_0 == 0;
-        if (listed != NULL && listed->n_children > 0)
-            moe[i] = list_has(listed, i);
-        if (dense != NULL && list_has(dense, i))
-            moe[i] = false;
+        moe[i] = i >= n_dense && i <= last && step > 0 && (i + 1) % step == 0 && step_from_0 > 0 && i % step_from_0 == 0;
+        if (listed != NULL && listed->n_children > 0) moe[i] = list_has(listed, i);
+        if (dense != NULL && list_has(dense, i)) moe[i] = false;
     }
 }
 
 static bool pattern_is(const bool *moe, int64_t layers, int64_t dense_layers, int64_t period)
 {
     for (int64_t i = 0; i < layers; i++)
-        if (moe[i] != (i >= dense_layers && (i + 1) % period == 0))
-            return false;
+        if (moe[i] != (i >= dense_layers && (i + 1) % period == 0)) return false;
     return true;
 }
 
 static void fit_moe_pattern(struct reading *reading, struct model *model, const bool *moe)
 {
     int64_t first = 0;
-    while (first < model->layers && !moe[first])
-        first++;
+    while (first < model->layers && !moe[first]) first++;
     for (int64_t period = 1; period <= model->layers; period++)
         for (int64_t dense_layers = 0; dense_layers <= first; dense_layers += first > 0 ? first : 1)
             if (pattern_is(moe, model->layers, dense_layers, period)) {
@@ -90,7 +84,8 @@ static void fit_moe_pattern(struct reading *reading, struct model *model, const 
                 model->moe.period = period;
                 return;
             }
-    reading_refuse(reading, NULL, "the MoE layers do not follow `after the first n layers, every m-th`, which is all that "
+    reading_refuse(reading, NULL,
+                   "the MoE layers do not follow `after the first n layers, every m-th`, which is all that "
                    "can be represented; give comparable facts inline");
 }
 
@@ -98,7 +93,8 @@ static void read_expert_widths(struct reading *reading, struct model *model)
 {
     const struct node *const width = field_find(reading, "moe_intermediate_size");
     if (width == NULL && !has_trait(reading, EXPERT_IS_FFN | NESTED)) {
-        reading_refuse(reading, NULL, "moe_intermediate_size: missing, and intermediate_size need not be the width of an "
+        reading_refuse(reading, NULL,
+                       "moe_intermediate_size: missing, and intermediate_size need not be the width of an "
                        "expert; add it");
         return;
     }
@@ -115,26 +111,22 @@ void read_moe(struct reading *reading, struct model *model)
 {
     bool moe[MAX_LAYERS];
     const int64_t experts = field_count(reading, "n_routed_experts num_local_experts num_experts moe_num_experts", 0);
-    if (experts <= 0 || model->layers < 1 || model->layers > MAX_LAYERS)
-        return;
+    if (experts <= 0 || model->layers < 1 || model->layers > MAX_LAYERS) return;
     model->moe.experts = experts;
     model->moe.per_token = field_count(reading, "num_experts_per_tok experts_per_token moe_k moe_top_k", 0);
     read_expert_widths(reading, model);
     read_moe_layers(reading, model->layers, moe);
     if (reading->family == NULL && field_find(reading, MOE_PATTERNS) == NULL)
-        reading_refuse(reading, NULL, "first_k_dense_replace: missing, and which layers are MoE is not known for this "
+        reading_refuse(reading, NULL,
+                       "first_k_dense_replace: missing, and which layers are MoE is not known for this "
                        "model_type; add it");
-    if (reading->failed)
-        return;
+    if (reading->failed) return;
     fit_moe_pattern(reading, model, moe);
 
     int64_t n_moe = 0;
-    for (int64_t i = 0; i < model->layers; i++)
-        n_moe += moe[i];
-    if (n_moe == model->layers)
-        model->ffn = 0;
-    if (has_trait(reading, ROUTER_BIAS))
-        model->extras.other_parameters += (double)(n_moe * experts);
+    for (int64_t i = 0; i < model->layers; i++) n_moe += moe[i];
+    if (n_moe == model->layers) model->ffn = 0;
+    if (has_trait(reading, ROUTER_BIAS)) model->extras.other_parameters += (double)(n_moe * experts);
     if (reading->family != NULL && strcmp(reading->family->type, "qwen2_moe") == 0)
         model->extras.other_parameters += (double)(n_moe * model->hidden); /* the gate of the shared expert */
 }
@@ -156,8 +148,10 @@ static bool read_layer_types(struct reading *reading, const struct node *types, 
         windowed[i] = strcmp(word, "sliding_attention") == 0;
         any = any || windowed[i];
         if (!windowed[i] && strcmp(word, "full_attention") != 0 && strcmp(word, "attention") != 0) {
-            reading_refuse(reading, type, "layer_types: `%s` cannot be represented, only full_attention and "
-                           "sliding_attention; take a preset or give comparable facts inline", word);
+            reading_refuse(reading, type,
+                           "layer_types: `%s` cannot be represented, only full_attention and "
+                           "sliding_attention; take a preset or give comparable facts inline",
+                           word);
             return false;
         }
     }
@@ -172,14 +166,13 @@ static bool apply_window_rule(struct reading *reading, int64_t layers, bool *win
     const int64_t from = rule == WINDOW_FROM_LAYER ? field_count(reading, "max_window_layers", layers) : 0;
     const int64_t every = rule > 0 ? field_count(reading, "sliding_window_pattern _sliding_window_pattern", rule) : 0;
     bool any = false;
-    if (!on)
-        return false;
+    if (!on) return false;
     if (rule == WINDOW_UNUSED) {
         if (reading->family == NULL)
-            reading_refuse(reading, field_find(reading, "sliding_window"), "sliding_window: which layers have it is not "
+            reading_refuse(reading, field_find(reading, "sliding_window"),
+                           "sliding_window: which layers have it is not "
                            "known for this model_type; add layer_types");
-        else
-            reading_warn(reading, "sliding_window is not used by %s", reading->family->type);
+        else reading_warn(reading, "sliding_window is not used by %s", reading->family->type);
         return false;
     }
     for (int64_t i = 0; i < layers; i++) {
@@ -192,8 +185,7 @@ static bool apply_window_rule(struct reading *reading, int64_t layers, bool *win
 static bool every_nth_is_global(const bool *windowed, int64_t layers, int64_t n)
 {
     for (int64_t i = 0; i < layers; i++)
-        if (windowed[i] != (n == 0 || (i + 1) % n != 0))
-            return false;
+        if (windowed[i] != (n == 0 || (i + 1) % n != 0)) return false;
     return true;
 }
 
@@ -201,12 +193,10 @@ const bool *read_window(struct reading *reading, struct model *model, bool *wind
 {
     const struct node *const types = field_find(reading, "layer_types");
     const int64_t tokens = field_count(reading, "sliding_window", default_count(reading, "sliding_window", 0));
-    if (model->layers < 1 || model->layers > MAX_LAYERS)
-        return NULL;
+    if (model->layers < 1 || model->layers > MAX_LAYERS) return NULL;
     const bool any = types != NULL ? read_layer_types(reading, types, model->layers, windowed)
                                    : tokens > 0 && apply_window_rule(reading, model->layers, windowed);
-    if (!any || reading->failed)
-        return NULL;
+    if (!any || reading->failed) return NULL;
     if (tokens <= 0) {
         reading_refuse(reading, types, "sliding_window: missing, but layer_types has windowed layers; add it");
         return NULL;

@@ -20,11 +20,10 @@ struct place {
 
 static int check_range(const struct place *place, const char *fact, int64_t value, int64_t low, int64_t high)
 {
-    if (value >= low && value <= high)
-        return 0;
+    if (value >= low && value <= high) return 0;
     return error_add(place->errors, STATUS_INPUT, place->file, place->line,
-                     "model.%s: %" PRId64 " is %s %" PRId64 "; give a whole number from %" PRId64 " to %" PRId64,
-                     fact, value, value < low ? "below" : "above", value < low ? low : high, low, high);
+                     "model.%s: %" PRId64 " is %s %" PRId64 "; give a whole number from %" PRId64 " to %" PRId64, fact,
+                     value, value < low ? "below" : "above", value < low ? low : high, low, high);
 }
 
 static int check_block(const struct model *model, const struct place *place)
@@ -68,8 +67,7 @@ static int check_moe(const struct model *model, const struct place *place)
                                "routed experts, or leave out `moe`");
         return result;
     }
-    if (result == 0)
-        result |= check_range(place, "moe.per_token", model->moe.per_token, 1, model->moe.experts);
+    if (result == 0) result |= check_range(place, "moe.per_token", model->moe.per_token, 1, model->moe.experts);
     result |= check_range(place, "moe.ffn", model->moe.ffn, 1, MAX_WIDTH);
     result |= check_range(place, "moe.shared_ffn", model->moe.shared_ffn, 0, MAX_WIDTH);
     result |= check_range(place, "moe.dense_layers", model->moe.dense_layers, 0, MAX_LAYERS);
@@ -95,10 +93,8 @@ static bool layer_is_moe(const struct model *model, int64_t i)
 
 static bool layer_is_windowed(const struct model *model, const bool *windowed, int64_t i)
 {
-    if (model->window.tokens == 0)
-        return false;
-    if (windowed != NULL)
-        return windowed[i];
+    if (model->window.tokens == 0) return false;
+    if (windowed != NULL) return windowed[i];
     return model->window.global_every == 0 || (i + 1) % model->window.global_every != 0;
 }
 
@@ -111,8 +107,7 @@ static void derive_kinds(struct model *model, const bool *windowed)
         const int64_t window_tokens = layer_is_windowed(model, windowed, i) ? model->window.tokens : 0;
         const bool moe = layer_is_moe(model, i);
         int kind = 0;
-        while (kind < model->n_kinds
-               && (model->kind[kind].window_tokens != window_tokens || model->kind[kind].moe != moe))
+        while (kind < model->n_kinds && (model->kind[kind].window_tokens != window_tokens || model->kind[kind].moe != moe))
             kind++;
         assert(kind < MAX_KINDS);
         if (kind == model->n_kinds)
@@ -125,22 +120,19 @@ static void derive_kinds(struct model *model, const bool *windowed)
 static int64_t count_layers(const struct model *model, bool moe)
 {
     int64_t n = 0;
-    for (int kind = 0; kind < model->n_kinds; kind++)
-        n += model->kind[kind].moe == moe ? model->kind[kind].n_layers : 0;
+    for (int kind = 0; kind < model->n_kinds; kind++) n += model->kind[kind].moe == moe ? model->kind[kind].n_layers : 0;
     return n;
 }
 
 int model_finish(struct model *model, const bool *windowed, struct errors *errors, const char *file, int line)
 {
     const struct place place = {errors, file, line};
-    if (model->moe.period == 0)
-        model->moe.period = 1; /* left out: every layer after the dense ones */
+    if (model->moe.period == 0) model->moe.period = 1; /* left out: every layer after the dense ones */
     int result = check_block(model, &place);
     result |= check_mla(model, &place);
     result |= check_moe(model, &place);
     result |= check_window(model, windowed, &place);
-    if (result != 0)
-        return -1;
+    if (result != 0) return -1;
     derive_kinds(model, windowed);
     if (model->moe.experts > 0 && count_layers(model, true) == 0)
         return error_add(errors, STATUS_INPUT, file, line,
@@ -190,8 +182,9 @@ static double count_parameters(const struct model *model, int64_t n_experts)
 
     double n = (double)model->layers * (attention_parameters(model) + n_norms * norm) + norm;
     n += dense > 0 ? dense * ffn_parameters(model, (double)model->ffn) : 0;
-    n += moe > 0 ? moe * (hidden * (double)model->moe.experts + shared
-                          + (double)n_experts * ffn_parameters(model, (double)model->moe.ffn)) : 0;
+    n += moe > 0 ? moe * (hidden * (double)model->moe.experts + shared +
+                          (double)n_experts * ffn_parameters(model, (double)model->moe.ffn))
+                 : 0;
     n += (double)model->vocab * hidden * (model->tied ? 1 : 2);
     n += (double)model->extras.learned_positions * hidden;
     return n + model->extras.other_parameters;

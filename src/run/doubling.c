@@ -15,17 +15,17 @@ enum { PLANS_PER_TURN = 64 };
 
 /* A row of the Pareto set under one doubled knob. */
 struct contest {
-    int work, wire;               /* rows of the tables */
-    double usable_bytes, pes;     /* what a plan may take */
-    double best_s;                /* lowest latency so far */
-    int64_t best_lowered;         /* its plan and structure, -1 = none yet */
+    int work, wire;           /* rows of the tables */
+    double usable_bytes, pes; /* what a plan may take */
+    double best_s;            /* lowest latency so far */
+    int64_t best_lowered;     /* its plan and structure, -1 = none yet */
 };
 struct contests {
     const struct sweep *sweep;
-    int64_t structure;            /* all rows here have this one */
+    int64_t structure; /* all rows here have this one */
     int64_t n_rows;
-    const candidate_id *row;      /* [n_rows] */
-    struct contest *contest;      /* [n_rows][N_DOUBLED], row-major */
+    const candidate_id *row; /* [n_rows] */
+    struct contest *contest; /* [n_rows][N_DOUBLED], row-major */
     struct work_rates work;
     struct wire_rates wire;
 };
@@ -120,8 +120,8 @@ static bool keeps_limits(const struct contests *c, int64_t r, int k, const struc
     return answer.reason == REASON_NONE;
 }
 
-static void hold_plan(const struct contests *c, struct contest *contest, const struct demand *demand, const struct times *times,
-                      int64_t lowered, const struct plan *plan)
+static void hold_plan(const struct contests *c, struct contest *contest, const struct demand *demand,
+                      const struct times *times, int64_t lowered, const struct plan *plan)
 {
     const double bytes = demand->weight_bytes + demand->kv_bytes + demand->activation_bytes, pes = (double)demand->pes;
     for (int64_t i = 0; i < c->n_rows * N_DOUBLED; i++) {
@@ -216,8 +216,8 @@ static double latency_of(const struct sweep *sweep, const struct plan *plan, con
 }
 
 /* Rows with the structure of row `first` and their places, in order. */
-static int64_t same_structure(candidate_id *group, int64_t *place, const candidate_id *rows, int64_t n_rows, int64_t structure,
-                              const struct space *space)
+static int64_t same_structure(candidate_id *group, int64_t *place, const candidate_id *rows, int64_t n_rows,
+                              int64_t structure, const struct space *space)
 {
     int64_t n = 0;
     for (int64_t r = 0; r < n_rows; r++) {
@@ -228,8 +228,8 @@ static int64_t same_structure(candidate_id *group, int64_t *place, const candida
     return n;
 }
 
-static void hold_structure(struct result_doubling *out, const struct sweep *sweep, const candidate_id *group, const int64_t *place,
-                           int64_t n, int64_t structure, struct ranks ranks)
+static void hold_structure(struct result_doubling *out, const struct sweep *sweep, const candidate_id *group,
+                           const int64_t *place, int64_t n, int64_t structure, struct ranks ranks)
 {
     const struct space *const space = &sweep->study->space;
     struct arena arena = {0};
@@ -256,8 +256,8 @@ static void hold_structure(struct result_doubling *out, const struct sweep *swee
             double_knob(&doubled, doubled_knob[k]);
             out->plan_kept[at] = row.metric[METRIC_LATENCY] / latency_of(sweep, &row.plan, &doubled);
             out->plan_chosen[at] = row.metric[METRIC_LATENCY] / contest->best_s;
-            out->chosen_id[at] = contest->best_s < INFINITY
-                                     ? contest->best_lowered * space->n_machines + group[r] % space->n_machines : -1;
+            out->chosen_id[at] =
+                contest->best_s < INFINITY ? contest->best_lowered * space->n_machines + group[r] % space->n_machines : -1;
         }
     }
     arena_free(&arena);

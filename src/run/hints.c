@@ -12,8 +12,7 @@ static double total_bytes(const struct demand *d)
 
 static bool improves(const struct answer *before, const struct answer *after)
 {
-    if (after->reason != REASON_NONE)
-        return false;
+    if (after->reason != REASON_NONE) return false;
     return before->reason != REASON_NONE ||
            after->explanation.metric[METRIC_LATENCY] < before->explanation.metric[METRIC_LATENCY] * (1.0 - least_gain);
 }
@@ -34,10 +33,8 @@ static bool comes_before(const struct hint *a, const struct hint *b)
 static int insert(struct hint hint[MAX_HINTS], int n, const struct hint *made)
 {
     int at = n;
-    while (at > 0 && comes_before(made, &hint[at - 1]))
-        at--;
-    if (at == MAX_HINTS)
-        return n;
+    while (at > 0 && comes_before(made, &hint[at - 1])) at--;
+    if (at == MAX_HINTS) return n;
     const int kept = n < MAX_HINTS ? n : MAX_HINTS - 1;
     memmove(&hint[at + 1], &hint[at], (size_t)(kept - at) * sizeof *hint);
     hint[at] = *made;
@@ -54,8 +51,7 @@ int hints_find(struct hint hint[MAX_HINTS], const struct answer *answer, const s
         struct candidate candidate = answer->candidate;
         candidate_change(&candidate, &change[c]);
         answer_candidate(&after, &candidate, limits, n_limits);
-        if (!improves(answer, &after))
-            continue;
+        if (!improves(answer, &after)) continue;
         struct hint made = {.change = change[c], .is_free = is_free(&change[c], answer, &after)};
         memcpy(made.metric, after.explanation.metric, sizeof made.metric);
         made.memory_bytes = total_bytes(&after.demand);

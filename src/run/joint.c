@@ -11,10 +11,13 @@
 #include <string.h>
 
 static const int64_t most_classes = 1 << 20; /* digits of an id */
-static const int64_t most_cells = 4000000; /* of one tile, all scenarios: 64 MB a thread */
+static const int64_t most_cells = 4000000;   /* of one tile, all scenarios: 64 MB a thread */
 
 /* Best value and its lowered index, per scenario, class, store row and machine of a tile. */
-struct best { double value; int64_t lowered; };
+struct best {
+    double value;
+    int64_t lowered;
+};
 
 struct joint_tile {
     const struct study *study;
@@ -22,17 +25,18 @@ struct joint_tile {
     int64_t structure;
     int work_from, n_work, n_wire, n_store; /* work rows [from, from + n), all wire and store rows */
     int n_classes;
-    int64_t *class_pes;                     /* [n_classes] allocated PEs of any plan, ascending */
-    bool stores_apart;                      /* a store row matters beyond what fits: no running best over them */
-    int *store_order[2];                    /* [0]: store rows by usable bytes, ascending; [1]: their inverse */
+    int64_t *class_pes;  /* [n_classes] allocated PEs of any plan, ascending */
+    bool stores_apart;   /* a store row matters beyond what fits: no running best over them */
+    int *store_order[2]; /* [0]: store rows by usable bytes, ascending; [1]: their inverse */
     struct arena arena;
     struct best *best;
 };
 
 static size_t cell(const struct joint_tile *t, int scenario, int class, int store, int64_t machine)
 {
-    return ((((size_t)scenario * (size_t)t->n_classes + (size_t)class) * (size_t)t->n_store + (size_t)store) * (size_t)t->n_work *
-            (size_t)t->n_wire) + (size_t)machine;
+    return ((((size_t)scenario * (size_t)t->n_classes + (size_t) class) * (size_t)t->n_store + (size_t)store) *
+            (size_t)t->n_work * (size_t)t->n_wire) +
+           (size_t)machine;
 }
 
 static size_t n_cells(const struct joint_tile *t)
@@ -45,7 +49,7 @@ static size_t n_cells(const struct joint_tile *t)
 static int class_of(const struct joint_tile *t, int64_t pes)
 {
     int class = 0;
-    while (class < t->n_classes - 1 && t->class_pes[class] < pes) class++;
+    while (class < t->n_classes - 1 && t->class_pes[class] < pes) class ++;
     return class;
 }
 
@@ -58,8 +62,8 @@ struct hold {
 };
 
 /* All wire rows at one work row, for one store row: value NaN where a limit is broken. */
-static void hold_slice(struct hold *h, const struct joint_tile *t, const struct slice *slice, int scenario, int class, int store,
-                       int64_t lowered, struct best *best)
+static void hold_slice(struct hold *h, const struct joint_tile *t, const struct slice *slice, int scenario, int class,
+                       int store, int64_t lowered, struct best *best)
 {
     const struct study *const study = t->study;
     const int k = t->store_order[0][store];
@@ -76,8 +80,8 @@ static void hold_slice(struct hold *h, const struct joint_tile *t, const struct 
     }
 }
 
-static void hold_plan(struct hold *h, const struct joint_tile *t, int scenario, const struct work_rates *work, int64_t lowered,
-                      struct best *best)
+static void hold_plan(struct hold *h, const struct joint_tile *t, int scenario, const struct work_rates *work,
+                      int64_t lowered, struct best *best)
 {
     const struct sweep *const sweep = &t->sweep[scenario];
     const int class = class_of(t, h->demand.pes);
@@ -193,13 +197,14 @@ static candidate_id chosen_id(const struct joint_tile *t, const struct best *bes
 {
     const struct space *const space = &t->study->space;
     const int64_t work = t->work_from + machine / t->n_wire, wire = machine % t->n_wire;
-    return ((best->lowered * space->n_group[GROUP_WORK] + work) * space->n_group[GROUP_WIRE] + wire) * space->n_group[GROUP_STORE] +
+    return ((best->lowered * space->n_group[GROUP_WORK] + work) * space->n_group[GROUP_WIRE] + wire) *
+               space->n_group[GROUP_STORE] +
            t->store_order[0][store];
 }
 
 /* What a machine is held against, of one scenario's plan.  Most metrics of that kind depend on what is allocated only. */
-static double against_of(const struct joint_tile *t, enum metric metric, const struct sweep *sweep, const struct demand *allocated,
-                         candidate_id id)
+static double against_of(const struct joint_tile *t, enum metric metric, const struct sweep *sweep,
+                         const struct demand *allocated, candidate_id id)
 {
     const int64_t wire = sweep->wire.n, store = sweep->store.n;
     struct result_row row;
@@ -256,8 +261,9 @@ static bool judge(struct point *point, const struct joint_tile *t, int64_t machi
 /* A class that changes no scenario's plan is the class before it, with PEs that stand idle. */
 static bool changes(const struct joint_tile *t, int64_t machine, int store, int class)
 {
-    for (int s = 0; s < t->study->n_scenarios && class > 0; s++)
-        if (t->best[cell(t, s, class, store, machine)].lowered != t->best[cell(t, s, class - 1, store, machine)].lowered) return true;
+    for (int s = 0; s<t->study->n_scenarios &&class> 0; s++)
+        if (t->best[cell(t, s, class, store, machine)].lowered != t->best[cell(t, s, class - 1, store, machine)].lowered)
+            return true;
     return class == 0;
 }
 

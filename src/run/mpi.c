@@ -17,8 +17,7 @@ static bool launched(void)
 {
     static const char *const traces[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"};
     for (size_t i = 0; i < sizeof traces / sizeof traces[0]; i++)
-        if (getenv(traces[i]))
-            return true;
+        if (getenv(traces[i])) return true;
     const char *const tasks = getenv("SLURM_STEP_NUM_TASKS");
     return getenv("SLURM_PROCID") && getenv("SLURM_STEP_ID") && tasks && atoi(tasks) > 1;
 }
@@ -28,18 +27,18 @@ static int n_launched(void)
 {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        if (getenv(sizes[i]))
-            return atoi(getenv(sizes[i]));
+        if (getenv(sizes[i])) return atoi(getenv(sizes[i]));
     return 0;
 }
 
 /* Tasks that do not find each other would each do all the work and overwrite one another's result. */
 static void require_company(struct ranks ranks)
 {
-    if (ranks.n > 1 || n_launched() <= 1)
-        return;
-    fprintf(stderr, "cosweep: started as one of %d tasks, but MPI sees this one only; use this MPI's own mpirun, or "
-                    "srun --mpi=pmix\n", n_launched());
+    if (ranks.n > 1 || n_launched() <= 1) return;
+    fprintf(stderr,
+            "cosweep: started as one of %d tasks, but MPI sees this one only; use this MPI's own mpirun, or "
+            "srun --mpi=pmix\n",
+            n_launched());
     exit(STATUS_SYSTEM);
 }
 
@@ -47,15 +46,16 @@ struct ranks ranks_start(int *argc, char ***argv)
 {
     struct ranks ranks = {.rank = 0, .n = 1};
     int started = 0;
-    if (!launched())
-        return ranks;
+    if (!launched()) return ranks;
     MPI_Initialized(&started);
     if (!started) {
         int provided = MPI_THREAD_SINGLE;
         /* Threads compute; only the one that started MPI calls it. */
         if (MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS || provided < MPI_THREAD_FUNNELED) {
-            fprintf(stderr, "cosweep: this MPI library cannot run beside threads (it offers level %d, needed is %d); "
-                            "use one that offers MPI_THREAD_FUNNELED\n", provided, MPI_THREAD_FUNNELED);
+            fprintf(stderr,
+                    "cosweep: this MPI library cannot run beside threads (it offers level %d, needed is %d); "
+                    "use one that offers MPI_THREAD_FUNNELED\n",
+                    provided, MPI_THREAD_FUNNELED);
             exit(STATUS_SYSTEM);
         }
     }
@@ -70,8 +70,7 @@ void ranks_stop(void)
     int started = 0, stopped = 0;
     MPI_Initialized(&started);
     MPI_Finalized(&stopped);
-    if (started && !stopped)
-        MPI_Finalize();
+    if (started && !stopped) MPI_Finalize();
 }
 
 void ranks_abort(int code)
@@ -80,8 +79,7 @@ void ranks_abort(int code)
     fflush(NULL);
     MPI_Initialized(&started);
     MPI_Finalized(&stopped);
-    if (started && !stopped)
-        MPI_Abort(MPI_COMM_WORLD, code);
+    if (started && !stopped) MPI_Abort(MPI_COMM_WORLD, code);
     exit(code);
 }
 
@@ -130,8 +128,7 @@ int ranks_first(bool bad)
 {
     int started = 0, rank = 0, first = -1;
     MPI_Initialized(&started);
-    if (!started)
-        return bad ? 0 : -1;
+    if (!started) return bad ? 0 : -1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     int mine = bad ? rank : INT_MAX;
     MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -142,19 +139,16 @@ void *ranks_share(const void *data, size_t *bytes)
 {
     int started = 0, rank = 0;
     MPI_Initialized(&started);
-    if (started)
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (started) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     uint64_t size = *bytes;
-    if (started)
-        MPI_Bcast(&size, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (started) MPI_Bcast(&size, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     char *const copy = malloc(size > 0 ? size : 1);
     if (!copy) {
         fprintf(stderr, "cosweep: no memory for %llu bytes shared by rank 0\n", (unsigned long long)size);
         ranks_abort(STATUS_SYSTEM);
         abort();
     }
-    if (rank == 0 && size > 0)
-        memcpy(copy, data, size);
+    if (rank == 0 && size > 0) memcpy(copy, data, size);
     for (size_t at = 0; started && at < size; at += MESSAGE_BYTES) {
         const size_t piece = size - at < MESSAGE_BYTES ? size - at : MESSAGE_BYTES;
         MPI_Bcast(copy + at, (int)piece, MPI_BYTE, 0, MPI_COMM_WORLD);

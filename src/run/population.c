@@ -57,7 +57,8 @@ static void keep_histogram(struct result_histogram *out, const struct histogram 
                (size_t)out->n[1] * sizeof *out->count);
 }
 
-static void keep_sample(struct result_sample *out, const struct sweep *sweep, const struct sample *sample, struct arena *arena)
+static void keep_sample(struct result_sample *out, const struct sweep *sweep, const struct sample *sample,
+                        struct arena *arena)
 {
     out->n = sample->n;
     out->id = arena_alloc(arena, (size_t)sample->n, sizeof *out->id);
@@ -71,7 +72,8 @@ static void keep_sample(struct result_sample *out, const struct sweep *sweep, co
     }
 }
 
-void keep_population(struct result_scenario *out, const struct sweep *sweep, const struct outcome *outcome, struct arena *arena)
+void keep_population(struct result_scenario *out, const struct sweep *sweep, const struct outcome *outcome,
+                     struct arena *arena)
 {
     const struct population *const asked = &sweep->study->population;
     if (outcome->effects.all)

@@ -39,7 +39,8 @@ void meter_show(struct meter *meter, int64_t done, int64_t total)
     char left[16];
     show_time(left, elapsed_s * (1.0 - share) / share);
     if (meter->style == PROGRESS_LOG) {
-        fprintf(stderr, "cosweep: %s: %.0f%%, %.1f million candidates/s, %s left\n", meter->label, 100.0 * share, rate, left);
+        fprintf(stderr, "cosweep: %s: %.0f%%, %.1f million candidates/s, %s left\n", meter->label, 100.0 * share, rate,
+                left);
         return;
     }
     enum { WIDTH = 30 };

@@ -12,8 +12,7 @@ void provenance_fill(struct result *result)
 {
     const time_t now = time(NULL);
     struct tm utc;
-    if (gmtime_r(&now, &utc))
-        strftime(result->created, sizeof result->created, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    if (gmtime_r(&now, &utc)) strftime(result->created, sizeof result->created, "%Y-%m-%dT%H:%M:%SZ", &utc);
     snprintf(result->program, sizeof result->program, "cosweep %s", BUILD_VERSION);
     snprintf(result->revision, sizeof result->revision, "%s", BUILD_REVISION);
     snprintf(result->compiler, sizeof result->compiler, "%s", BUILD_COMPILER);

@@ -28,8 +28,7 @@ static bool fits_turned(struct turning *s, enum change_of of, int knob, double t
 {
     struct limit limits[MAX_LIMITS];
     struct change change = {.of = of, .knob = knob};
-    if (s->n_limits > 0)
-        memcpy(limits, s->limits, (size_t)s->n_limits * sizeof *limits);
+    if (s->n_limits > 0) memcpy(limits, s->limits, (size_t)s->n_limits * sizeof *limits);
     for (int c = 0; c < s->n; c++) {
         struct candidate candidate = s->candidates[c];
         if (of == CHANGE_LIMIT) {
@@ -42,11 +41,9 @@ static bool fits_turned(struct turning *s, enum change_of of, int knob, double t
             change.after = turned < row->low ? row->low : turned > row->high ? row->high : turned;
             candidate_change(&candidate, &change);
         }
-        if (change.after == change.before)
-            continue;
+        if (change.after == change.before) continue;
         answer_candidate(&s->answer, &candidate, limits, s->n_limits);
-        if (s->answer.reason != REASON_NONE)
-            continue;
+        if (s->answer.reason != REASON_NONE) continue;
         s->found = (struct relaxation){change, turn > 1.0 ? turn : 1.0 / turn, candidate};
         return true;
     }
@@ -60,8 +57,7 @@ static bool fits_word(struct turning *s, enum change_of of, int knob, int word)
         const struct change change = {of, knob, candidate_value(&candidate, of, knob), (double)word};
         candidate_change(&candidate, &change);
         answer_candidate(&s->answer, &candidate, s->limits, s->n_limits);
-        if (s->answer.reason != REASON_NONE)
-            continue;
+        if (s->answer.reason != REASON_NONE) continue;
         s->found = (struct relaxation){change, 1.0, candidate};
         return true;
     }
@@ -82,12 +78,10 @@ static bool turn(struct turning *s, enum change_of of, int knob, bool down, bool
     if (!whole && !fits_turned(s, of, knob, down ? 1.0 / most_factor : most_factor))
         return false; /* it only helps to turn on */
     while (!fits_turned(s, of, knob, down ? 1.0 / high : high)) {
-        if (high >= most_factor)
-            return false;
+        if (high >= most_factor) return false;
         high *= 2.0;
     }
-    if (whole)
-        return true;
+    if (whole) return true;
     struct relaxation best = s->found;
     double low = high / 2.0;
     for (int i = 0; i < BISECTIONS; i++) {
@@ -100,18 +94,15 @@ static bool turn(struct turning *s, enum change_of of, int knob, bool down, bool
         }
     }
     const double rounded = round_out(high);
-    if (!fits_turned(s, of, knob, down ? 1.0 / rounded : rounded))
-        s->found = best;
+    if (!fits_turned(s, of, knob, down ? 1.0 / rounded : rounded)) s->found = best;
     return true;
 }
 
 static int insert(struct relaxation out[MAX_RELAXATIONS], int n, const struct relaxation *made)
 {
     int at = n;
-    while (at > 0 && made->factor < out[at - 1].factor)
-        at--;
-    if (at == MAX_RELAXATIONS)
-        return n;
+    while (at > 0 && made->factor < out[at - 1].factor) at--;
+    if (at == MAX_RELAXATIONS) return n;
     const int kept = n < MAX_RELAXATIONS ? n : MAX_RELAXATIONS - 1;
     memmove(&out[at + 1], &out[at], (size_t)(kept - at) * sizeof *out);
     out[at] = *made;
@@ -133,14 +124,11 @@ int relaxations_find(struct relaxation out[MAX_RELAXATIONS], const struct candid
         const int index = plan ? i : i - N_PLAN_KNOBS;
         const struct knob *const knob = plan ? &plan_knob[index] : &hardware_knob[index];
         const int n_words = knob_words(knob);
-        if (knob_is_price(knob))
-            continue;
+        if (knob_is_price(knob)) continue;
         for (int w = 0; w < n_words; w++)
-            if (fits_word(&s, of, index, w))
-                n_found = insert(out, n_found, &s.found);
+            if (fits_word(&s, of, index, w)) n_found = insert(out, n_found, &s.found);
         for (int down = 0; down < 2 && n_words == 0; down++)
-            if (turn(&s, of, index, down, knob->dimension == DIM_COUNT))
-                n_found = insert(out, n_found, &s.found);
+            if (turn(&s, of, index, down, knob->dimension == DIM_COUNT)) n_found = insert(out, n_found, &s.found);
     }
     for (int l = 0; l < n_limits; l++)
         if (turn(&s, CHANGE_LIMIT, l, metric_facts[limits[l].metric].better == BETTER_HIGH, false))
@@ -154,15 +142,13 @@ int relaxations_find(struct relaxation out[MAX_RELAXATIONS], const struct candid
 static double distance(const struct answer *answer, const struct limit *limits, int n_limits)
 {
     const struct hardware *const h = &answer->candidate.hardware;
-    if (!answer->complete)
-        return INFINITY;
+    if (!answer->complete) return INFINITY;
     const double usable = h->hbm_capacity * (1.0 - h->reserve_fraction) - h->reserve;
     const double bytes = answer->demand.weight_bytes + answer->demand.kv_bytes + answer->demand.activation_bytes;
     double product = usable <= 0.0 ? INFINITY : bytes > usable ? bytes / usable : 1.0;
     for (int l = 0; l < n_limits; l++) {
         const double value = answer->explanation.metric[limits[l].metric];
-        if (!limit_breaks(&limits[l], value))
-            continue;
+        if (!limit_breaks(&limits[l], value)) continue;
         product *= metric_facts[limits[l].metric].better == BETTER_HIGH ? limits[l].value / value : value / limits[l].value;
     }
     return product;
@@ -178,10 +164,8 @@ struct nearest {
 static void keep_near(struct nearest *near, const struct candidate *candidate, double distance)
 {
     int at = near->n;
-    while (at > 0 && distance < near->distance[at - 1])
-        at--;
-    if (at == N_NEAREST)
-        return;
+    while (at > 0 && distance < near->distance[at - 1]) at--;
+    if (at == N_NEAREST) return;
     const int kept = near->n < N_NEAREST ? near->n : N_NEAREST - 1;
     memmove(&near->distance[at + 1], &near->distance[at], (size_t)(kept - at) * sizeof *near->distance);
     memmove(&near->candidate[at + 1], &near->candidate[at], (size_t)(kept - at) * sizeof *near->candidate);
@@ -211,8 +195,7 @@ int relaxations_of_study(struct relaxation out[MAX_RELAXATIONS], const struct st
                           machine = spread(m, n_machines, space->n_machines);
             space_decode(space, lowered * space->n_machines + machine, &candidate.plan, &candidate.hardware);
             answer_candidate(&answer, &candidate, study->limit, study->n_limits);
-            if (answer.reason == REASON_NONE)
-                continue; /* never, where the study has nothing feasible */
+            if (answer.reason == REASON_NONE) continue; /* never, where the study has nothing feasible */
             keep_near(&near, &answer.candidate, distance(&answer, study->limit, study->n_limits));
         }
     return relaxations_find(out, near.candidate, near.n, study->limit, study->n_limits);

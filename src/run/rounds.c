@@ -5,7 +5,8 @@
 #include <string.h>
 
 static const double finest_ratio = 1.05; /* values nearer than this are one value to any architect */
-static const int64_t most_group_rows = 1 << 16; /* of a round's work or wire table: beyond, a round costs more than it finds */
+static const int64_t most_group_rows =
+    1 << 16; /* of a round's work or wire table: beyond, a round costs more than it finds */
 
 static int compare_values(const void *a, const void *b)
 {

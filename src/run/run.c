@@ -93,7 +93,9 @@ static double collect_busy(double busy_s, struct ranks ranks)
 
 /* ---- one grid ---------------------------------------------------------------------------------------------------- */
 
-struct spent { double sweep_s, reduce_s, busy_s; };
+struct spent {
+    double sweep_s, reduce_s, busy_s;
+};
 
 /* Finish every scenario of `saved`. Returns as units_run. */
 static int sweep_all(struct saved *saved, const struct study *study, const struct run_options *options, struct ranks ranks,
@@ -113,8 +115,8 @@ static int sweep_all(struct saved *saved, const struct study *study, const struc
     return status;
 }
 
-static void keep_scenario(struct result *result, const struct study *study, int index, const struct saved *saved, struct sweep *sweep,
-                          struct ranks ranks, struct arena *arena)
+static void keep_scenario(struct result *result, const struct study *study, int index, const struct saved *saved,
+                          struct sweep *sweep, struct ranks ranks, struct arena *arena)
 {
     struct outcome *const outcome = ranks.rank == 0 ? &saved->scenario[index].sweep.outcome : NULL;
     if (ranks.rank == 0) {
@@ -202,8 +204,9 @@ int run_shard(const struct study *study, const struct run_options *options, cons
     struct saved saved = {0};
     struct spent spent = {0};
     if (study->two_stage)
-        return error_add(errors, STATUS_INPUT, study->name, 0, "two_stage cannot be cut into shards, since each round needs the whole "
-                                                              "front; use depth: fine with search: pruned");
+        return error_add(errors, STATUS_INPUT, study->name, 0,
+                         "two_stage cannot be cut into shards, since each round needs the whole "
+                         "front; use depth: fine with search: pruned");
     if (ranks.rank == 0) saved_init(&saved, study, options->shard, options->n_shards);
     int status = load_checkpoint(&saved, options, ranks, errors);
     if (status == 0) status = sweep_all(&saved, study, options, ranks, &spent, errors);
@@ -229,18 +232,20 @@ static int read_parts(struct saved *saved, struct study *study, const char *cons
             saved_init(saved, study, 1, 1);
         }
         if (of != n_shards || this_study.hash != study->hash)
-            return error_add(errors, STATUS_INPUT, parts[p], 0, "is shard %d of %d of another study than %s; merge the shards of one run",
-                             shard, of, parts[0]);
-        if (shard < 1 || shard > n_shards) return error_add(errors, STATUS_INPUT, parts[p], 0, "is shard %d of %d", shard, of);
+            return error_add(errors, STATUS_INPUT, parts[p], 0,
+                             "is shard %d of %d of another study than %s; merge the shards of one run", shard, of, parts[0]);
+        if (shard < 1 || shard > n_shards)
+            return error_add(errors, STATUS_INPUT, parts[p], 0, "is shard %d of %d", shard, of);
         if (given[shard])
-            return error_add(errors, STATUS_INPUT, parts[p], 0, "is shard %d of %d, which %s is already; give each once", shard, of,
-                             given[shard]);
+            return error_add(errors, STATUS_INPUT, parts[p], 0, "is shard %d of %d, which %s is already; give each once",
+                             shard, of, given[shard]);
         given[shard] = parts[p];
         if (saved_read(saved, parts[p], errors) != 0) return -1;
     }
     for (int shard = 1; shard <= n_shards; shard++)
         if (!given[shard])
-            error_add(errors, STATUS_INPUT, NULL, 0, "shard %d of %d is missing; give the part of every shard", shard, n_shards);
+            error_add(errors, STATUS_INPUT, NULL, 0, "shard %d of %d is missing; give the part of every shard", shard,
+                      n_shards);
     if (errors->n == 0 && !saved_complete(saved))
         error_add(errors, STATUS_INPUT, NULL, 0, "a part holds a sweep that was stopped; finish it with --resume first");
     return errors->n > 0 ? -1 : 0;
@@ -297,8 +302,8 @@ static bool share_flag(bool flag)
     return value;
 }
 
-static int run_rounds(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
-                      struct arena *arena, struct errors *errors)
+static int run_rounds(struct result *result, const struct study *study, const struct run_options *options,
+                      struct ranks ranks, struct arena *arena, struct errors *errors)
 {
     struct result_round *const round = arena_alloc(arena, MOST_ROUNDS, sizeof *round);
     struct study current = *study;

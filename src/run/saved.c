@@ -14,7 +14,7 @@ static const char magic[32] = "cosweep saved sweep, version 1\n";
 
 struct file_head {
     uint64_t study_hash;
-    int64_t n_study; /* bytes of its text */
+    int64_t n_study;                                  /* bytes of its text */
     int32_t shard, n_shards, n_scenarios, point_size; /* the last: another build may lay structs out otherwise */
 };
 
@@ -123,7 +123,8 @@ static int publish(const struct bytes *bytes, const char *path, struct errors *e
     if (!failed && rename(temporary, path) != 0) failed = true, saved_errno = errno;
     if (failed) {
         if (file >= 0) unlink(temporary);
-        return error_add(errors, STATUS_SYSTEM, path, 0, "cannot be saved: %s; what was saved before stays", strerror(saved_errno));
+        return error_add(errors, STATUS_SYSTEM, path, 0, "cannot be saved: %s; what was saved before stays",
+                         strerror(saved_errno));
     }
     const int place = open(dirname(folder), O_RDONLY);
     if (place >= 0) {
@@ -186,7 +187,8 @@ static char *load(const char *path, size_t *n, struct file_head *head, struct er
         memcpy(head, data + sizeof magic, sizeof *head);
         if (sum != checksum(data, *n)) why = "is damaged (its checksum is wrong)";
         else if (head->n_study < 0 || (uint64_t)head->n_study > *n - sizeof magic - sizeof *head) why = "is damaged";
-        else if (head->point_size != (int32_t)(sizeof(struct point) + sizeof(struct tally) * 256)) why = "is of another build of cosweep";
+        else if (head->point_size != (int32_t)(sizeof(struct point) + sizeof(struct tally) * 256))
+            why = "is of another build of cosweep";
     }
     if (!why) return data;
     error_add(errors, STATUS_INPUT, path, 0, "%s; it is not used: remove it, or give another", why);
@@ -234,7 +236,8 @@ int saved_read(struct saved *saved, const char *path, struct errors *errors)
     if (!data) return -1;
     at = sizeof magic + sizeof head + (size_t)head.n_study;
     if (head.study_hash != saved->study->hash || head.n_scenarios != saved->n_scenarios)
-        status = error_add(errors, STATUS_INPUT, path, 0, "is of a different study; it is not used: give another --output, or remove it");
+        status = error_add(errors, STATUS_INPUT, path, 0,
+                           "is of a different study; it is not used: give another --output, or remove it");
     for (int s = 0; s < saved->n_scenarios && status == 0; s++)
         if (unpack_pass(&saved->scenario[s].seeds, data, n, &at, true) != 0 ||
             unpack_pass(&saved->scenario[s].sweep, data, n, &at, false) != 0)
@@ -256,6 +259,7 @@ int saved_study(const char *path, struct study *study, int *shard, int *n_shards
     *n_shards = head.n_shards;
     if (study_parse(study, text, path, arena, errors) != 0) return -1;
     if (study->hash != head.study_hash) /* the text does not say all that the file was made from */
-        return error_add(errors, STATUS_INPUT, path, 0, "its study reads back to another one; it was made by another version");
+        return error_add(errors, STATUS_INPUT, path, 0,
+                         "its study reads back to another one; it was made by another version");
     return 0;
 }

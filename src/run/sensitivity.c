@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void answer_row(struct answer *answer, const struct sweep *sweep, const struct plan *plan, const struct hardware *hardware)
+static void answer_row(struct answer *answer, const struct sweep *sweep, const struct plan *plan,
+                       const struct hardware *hardware)
 {
     const struct candidate candidate = {.scenario = *sweep->scenario, .plan = *plan, .hardware = *hardware};
     answer_candidate(answer, &candidate, sweep->study->limit, sweep->study->n_limits);

@@ -64,14 +64,18 @@ static int apply_limits(struct worker *worker, struct outcome *outcome, const st
 /* ---- what is kept ------------------------------------------------------------------------------------------------ */
 
 /* Ids of a slice with store row k: candidate x has first + x * step. */
-struct ids { candidate_id first; int64_t step; };
+struct ids {
+    candidate_id first;
+    int64_t step;
+};
 
 static struct ids slice_ids(const struct sweep *sweep, const struct tile *tile, const struct slice *slice, int k)
 {
     const int64_t n_work = sweep->work.n, n_wire = sweep->wire.n, n_store = sweep->store.n;
     const int64_t i = tile->work_from + (slice->along_wire ? slice->fixed : 0);
     const int64_t j = tile->wire_from + (slice->along_wire ? 0 : slice->fixed);
-    return (struct ids){((tile->lowered * n_work + i) * n_wire + j) * n_store + k, slice->along_wire ? n_store : n_wire * n_store};
+    return (struct ids){((tile->lowered * n_work + i) * n_wire + j) * n_store + k,
+                        slice->along_wire ? n_store : n_wire * n_store};
 }
 
 static double minimised(enum metric metric, double value)
@@ -107,7 +111,9 @@ static int32_t single_bin(enum metric metric, const struct demand *demand, const
                           const struct store_extents *store)
 {
     if (metric_of_plan(metric))
-        return histogram_bin((double)(metric == METRIC_PES ? demand->pes : metric == METRIC_CUBES ? demand->cubes : demand->sips));
+        return histogram_bin((double)(metric == METRIC_PES     ? demand->pes
+                                      : metric == METRIC_CUBES ? demand->cubes
+                                                               : demand->sips));
     if (metric != METRIC_COST) return -1;
     const struct extent cost = bound_cost(demand, &box->work, &box->wire, store);
     const int32_t low = histogram_bin(cost.low);
@@ -116,8 +122,8 @@ static int32_t single_bin(enum metric metric, const struct demand *demand, const
 
 /* One store row, or all that fit (weight) where neither metric depends on it.  The metric that store rows share is counted
  * once per slice; where the other one falls into one bin only the counts are added. */
-static void add_to_histogram(struct worker *worker, struct histogram *histogram, int h, const struct slice *slice, int k, int left,
-                             int64_t weight, const struct corners *box, const struct store_extents *store)
+static void add_to_histogram(struct worker *worker, struct histogram *histogram, int h, const struct slice *slice, int k,
+                             int left, int64_t weight, const struct corners *box, const struct store_extents *store)
 {
     const enum metric first = worker->sweep->study->population.histogram[h][0];
     const enum metric second = worker->sweep->study->population.histogram[h][1];
@@ -129,7 +135,8 @@ static void add_to_histogram(struct worker *worker, struct histogram *histogram,
     if (single < 0) {
         const int32_t *const other_bin = bins(worker, other, slice, k);
         if (left < slice->n) mask_bins(worker, other, slice->n);
-        histogram_add(histogram, first_shared ? shared_bin : other_bin, first_shared ? other_bin : shared_bin, slice->n, weight);
+        histogram_add(histogram, first_shared ? shared_bin : other_bin, first_shared ? other_bin : shared_bin, slice->n,
+                      weight);
         return;
     }
     if (!worker->columns.has_runs[shared]) histogram_runs(worker->columns.runs[shared], shared_bin, slice->n);
@@ -152,8 +159,8 @@ static bool is_beaten(const struct worker *worker, const struct corners *box, co
     const struct extent step_s = bound_step(demand, &box->work, &box->wire);
     double corner[MAX_OBJECTIVES];
     for (int d = 0; d < study->n_objectives; d++)
-        corner[d] = minimised(study->objective[d],
-                              bound_metric(study->objective[d], demand, &box->work, &box->wire, store, step_s));
+        corner[d] =
+            minimised(study->objective[d], bound_metric(study->objective[d], demand, &box->work, &box->wire, store, step_s));
     return pareto_beats(worker->archive, corner, worker->sweep->seeds != NULL);
 }
 
@@ -196,7 +203,8 @@ static void run_slice(struct worker *worker, struct outcome *outcome, const stru
     }
     for (int h = 0; h < outcome->n_histograms; h++)
         if (!histogram_of_store(worker->sweep->study, h))
-            add_to_histogram(worker, &outcome->histogram[h], h, slice, tile->store_from, left, tile->n_fitting, box, &box->store);
+            add_to_histogram(worker, &outcome->histogram[h], h, slice, tile->store_from, left, tile->n_fitting, box,
+                             &box->store);
     if (outcome->sample.capacity > 0) add_to_sample(worker, outcome, tile, slice);
     for (int k = tile->store_from; k < tile->store_to; k++) {
         if (!worker->fits[k]) continue;
@@ -307,8 +315,10 @@ static void seed_slice(struct worker *worker, struct outcome *outcome, const str
 void tile_seed(struct worker *worker, struct outcome *outcome, const struct tile *tile)
 {
     const struct times *const times = &worker->times;
-    const int fast_work = lowest_row(times->work_s[0], tile->work.n), cheap_work = lowest_row(tile->work.cost_per_pe, tile->work.n);
-    const int fast_wire = lowest_row(times->wire_s[0], tile->wire.n), cheap_wire = lowest_row(times->wire_cost, tile->wire.n);
+    const int fast_work = lowest_row(times->work_s[0], tile->work.n),
+              cheap_work = lowest_row(tile->work.cost_per_pe, tile->work.n);
+    const int fast_wire = lowest_row(times->wire_s[0], tile->wire.n),
+              cheap_wire = lowest_row(times->wire_cost, tile->wire.n);
     seed_slice(worker, outcome, tile, true, fast_work);
     seed_slice(worker, outcome, tile, true, cheap_work);
     seed_slice(worker, outcome, tile, false, fast_wire);

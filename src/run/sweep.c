@@ -65,8 +65,7 @@ void worker_init(struct worker *worker, const struct sweep *sweep)
     lower_init(&worker->lowering, sweep->scenario);
     times_init(&worker->times, MAX_FORMS, n_work, n_wire, arena);
     worker->step_s = arena_alloc(arena, longest, sizeof(double));
-    for (int d = 0; d < sweep->study->n_objectives; d++)
-        worker->minimised[d] = arena_alloc(arena, longest, sizeof(double));
+    for (int d = 0; d < sweep->study->n_objectives; d++) worker->minimised[d] = arena_alloc(arena, longest, sizeof(double));
     for (int m = 0; m < N_METRICS; m++) {
         worker->columns.value[m] = arena_alloc(arena, longest, sizeof(double));
         worker->columns.bin[m] = arena_alloc(arena, longest, sizeof(int32_t));

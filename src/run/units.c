@@ -57,8 +57,7 @@ static int64_t run_batch(struct work *work)
             work->unit(worker, &mine, todo[turn * n_ranks]);
 #pragma omp atomic capture
             finished = ++done;
-            if (omp_get_thread_num() == 0)
-                meter_show(&work->meter, work->at + finished * n_ranks, work->n_todo);
+            if (omp_get_thread_num() == 0) meter_show(&work->meter, work->at + finished * n_ranks, work->n_todo);
         }
         const double spent_s = clock_s() - start_s;
 #pragma omp critical
@@ -76,7 +75,10 @@ static int64_t run_batch(struct work *work)
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------- */
 
-struct turn { int64_t done; bool stop; };
+struct turn {
+    int64_t done;
+    bool stop;
+};
 
 static void mark(struct work *work, int rank, int64_t done)
 {
@@ -125,7 +127,10 @@ static void collect(struct work *work)
     outcome_init(&work->found, &work->keeps);
 }
 
-struct decision { enum action action; int64_t batch; };
+struct decision {
+    enum action action;
+    int64_t batch;
+};
 
 static struct decision decide(const struct work *work, bool stop, double batch_took_s)
 {
