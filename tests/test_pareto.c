@@ -202,7 +202,10 @@ static void empty_sets_are_empty(void **state)
 
 /* ---- many points ------------------------------------------------------------------------------------------------- */
 
-enum { MANY = 1000000, BLOCK = 1000 };
+#ifndef MANY_POINTS
+#define MANY_POINTS 1000000 /* 10,000,000 were tried, too: -DMANY_POINTS=10000000 */
+#endif
+enum { MANY = MANY_POINTS, BLOCK = 1000 };
 
 /* After a sort a point is dominated, if at all, by one that was kept before it. */
 static int64_t filter_sorted(struct point *point, int64_t n, int n_objectives)
