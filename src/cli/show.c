@@ -191,8 +191,9 @@ static void form_open(struct json *json, const struct result *result, const stru
     }
 }
 
-static void form_close(struct json *json)
+static void form_close(struct json *json, const struct result *result)
 {
+    if (!options.json && !options.csv && !options.scenario) joint_print(result, stdout, options.top);
     if (!options.json) return;
     json_close(json, ']');
     json_close(json, '}');
@@ -265,7 +266,7 @@ static int cmd_show(struct cli *cli)
         else if (options.json) json_show(&json, &result, scenario, &shown, order);
         else text_show(&result, scenario, &shown, order);
     }
-    form_close(&json);
+    form_close(&json, &result);
     code = STATUS_DONE;
 out:
     arena_free(&arena);

@@ -76,6 +76,7 @@ void summary_print(const struct result *result, FILE *to, int top)
         shown_print(&shown, scenario, NULL, n, to);
         if (n < scenario->n_rows) fprintf(to, "... and %" PRId64 " more\n", scenario->n_rows - n);
     }
+    joint_print(result, to, top);
     if (result->performance.wall_s > 0) {
         fputc('\n', to);
         performance_print(&result->performance, to);

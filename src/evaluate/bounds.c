@@ -89,7 +89,7 @@ double bound_metric(enum metric metric, const struct demand *d, const struct wor
     switch (metric) {
     case METRIC_LATENCY: return step_s.low * d->latency_per_step;
     case METRIC_THROUGHPUT: return d->tokens / step_s.low;
-    case METRIC_THROUGHPUT_PER_PE: return d->tokens / step_s.low / pes;
+    case METRIC_THROUGHPUT_PER_PE: return d->tokens / pes / step_s.low;
     case METRIC_INTERACTIVITY: return 1.0 / (step_s.low * d->latency_per_step);
     case METRIC_PES: return pes;
     case METRIC_CUBES: return (double)d->cubes;

@@ -114,7 +114,7 @@ INLINE void metric_along(double *restrict out, enum metric metric, const struct 
         for (int x = 0; x < s->n; x++) out[x] = tokens / step_s[x];
         break;
     case METRIC_THROUGHPUT_PER_PE:
-        for (int x = 0; x < s->n; x++) out[x] = tokens / step_s[x] / pes;
+        for (int x = 0; x < s->n; x++) out[x] = tokens / pes / step_s[x];
         break;
     case METRIC_INTERACTIVITY:
         for (int x = 0; x < s->n; x++) out[x] = 1.0 / (step_s[x] * per_step);
