@@ -5,6 +5,13 @@ set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 type=${1:-Release}
+case $type in
+Release | Debug | Asan) ;;
+*)
+    echo "test.sh: $type: unknown; give nothing, Debug or Asan" >&2
+    exit 2
+    ;;
+esac
 folder=$root/build-$(printf %s "$type" | tr '[:upper:]' '[:lower:]')
 [ "$type" != Release ] || folder=$root/build
 

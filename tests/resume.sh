@@ -91,7 +91,7 @@ for signal in TERM INT USR1; do
 done
 
 # ---- checkpoints that may not be used ---------------------------------------------------------------------------------
-OMP_NUM_THREADS=1 "$program" run study.yaml -o limit.h5 --time-limit 0.2s --progress none >/dev/null 2>&1
+OMP_NUM_THREADS=1 "$program" run study.yaml -o limit.h5 --time-limit 0.05s --progress none >/dev/null 2>&1
 check "the time limit exits with 4" $(($? != 4))
 cp limit.h5.checkpoint good
 refused() # NAME WORDS

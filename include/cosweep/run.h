@@ -116,6 +116,8 @@ int run_study(struct result *result, const struct study *study, const struct run
 /* Sweep a shard, into a part file at `path`.  Collective; returns as run_study. */
 int run_shard(const struct study *study, const struct run_options *options, const char *path, struct ranks ranks,
               struct errors *errors);
+/* Whether the file at `path` is a part of this study and shard. */
+bool run_is_part(const char *path, const struct study *study, int shard, int n_shards);
 /* One result from the parts of all shards: each exactly once, all of one study.  `study` is filled.  Returns 0 or -1. */
 int run_merge(struct result *result, struct study *study, const char *const *parts, int n_parts, struct arena *arena,
               struct errors *errors);

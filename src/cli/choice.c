@@ -1,7 +1,10 @@
 /* Which candidate a command looks at: the first of a study with knobs overridden, or a row of a result. */
+#define _POSIX_C_SOURCE 200809L
 #include "cli/answer.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 static int find_scenario(const struct study *study, const struct choice *choice, struct errors *errors)
 {
@@ -47,6 +50,11 @@ int choice_open(struct chosen *chosen, const struct choice *choice, struct arena
 {
     chosen->row = -1;
     chosen->is_result = result_is(choice->source);
+    if (access(choice->source, F_OK) != 0)
+        return error_add(errors, STATUS_INPUT, choice->source, 0, "cannot be read: %s", strerror(errno));
+    if (chosen->is_result && choice->sets.n > 0)
+        return error_add(errors, STATUS_INPUT, choice->source, 0,
+                         "is a result, and --set changes a study; use --plan and --hardware, or `cosweep export` the row");
     if (chosen->is_result) {
         if (result_read(&chosen->result, choice->source, arena, errors) != 0) return -1;
         if (study_parse(&chosen->study, chosen->result.study, "the study in the result", arena, errors) != 0) return -1;

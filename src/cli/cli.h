@@ -101,7 +101,7 @@ void table_free(struct table *table);
 bool colour_wanted(FILE *to);
 
 /* What a result says, for people: counts, refusals, best and the first `top` rows of each Pareto set (0 = all). */
-void summary_print(const struct result *result, FILE *to, int top);
+void summary_print(const struct result *result, FILE *to, int64_t top);
 /* The first `top` rows of the joint front (0 = all); nothing where there is none. */
 void joint_print(const struct result *result, FILE *to, int64_t top);
 /* The same of one scenario, without its rows. */

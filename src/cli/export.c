@@ -2,6 +2,7 @@
  * numbers bit for bit. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/answer.h"
+#include "cli/output.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -64,20 +65,25 @@ static void study_write(FILE *to, const struct study *study, const struct chosen
     fprintf(to, ".  Base units: bytes, bytes/s, FLOP/s, s, J, W.\n%s", study->effective);
 }
 
-static int output_write(const struct study *study, const struct chosen *chosen, struct errors *errors)
+static int study_publish(const struct study *study, const struct chosen *chosen, struct errors *errors)
 {
     if (!options.output) {
         study_write(stdout, study, chosen);
         return STATUS_DONE;
     }
-    if (!options.force && access(options.output, F_OK) == 0)
+    char path[4096], temporary[4096];
+    if (output_place(path, options.output, &options.choice.source, 1, errors) != 0) return -1;
+    if (!options.force && access(path, F_OK) == 0)
         return error_add(errors, STATUS_INPUT, options.output, 0, "exists; give another --output, or --force to replace it");
-    FILE *const to = fopen(options.output, "w");
+    snprintf(temporary, sizeof temporary, "%.4000s.%ld.part", path, (long)getpid());
+    FILE *const to = fopen(temporary, "w");
     if (!to) return error_add(errors, STATUS_SYSTEM, options.output, 0, "cannot be written: %s", strerror(errno));
     study_write(to, study, chosen);
     const bool failed = ferror(to) != 0;
-    if (fclose(to) != 0 || failed)
+    if (fclose(to) != 0 || failed || rename(temporary, path) != 0) {
+        unlink(temporary);
         return error_add(errors, STATUS_SYSTEM, options.output, 0, "cannot be written: %s", strerror(errno));
+    }
     return STATUS_DONE;
 }
 
@@ -95,7 +101,7 @@ static int cmd_export(struct cli *cli)
         goto out;
     }
     study_pin(&study, &chosen, &candidate, &arena);
-    if (study_restate(&study, &arena, &cli->errors) == 0) code = output_write(&study, &chosen, &cli->errors);
+    if (study_restate(&study, &arena, &cli->errors) == 0) code = study_publish(&study, &chosen, &cli->errors);
 out:
     arena_free(&arena);
     return code;

@@ -104,6 +104,7 @@ int main(int argc, char **argv)
 {
     static struct cli cli;
     signal(SIGPIPE, SIG_IGN); /* seen as EPIPE in output_close */
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error like a full disk */
     cli.ranks = ranks_start(&argc, &argv);
     const struct command *const command = command_chosen(&argc, &argv, &cli);
     int code = command ? command_call(command, argc, argv, &cli) : STATUS_DONE;

@@ -22,19 +22,21 @@ static int cmd_merge(struct cli *cli)
     struct study study;
     static struct result result;
     int code = -1, lock = -1;
+    char path[4096] = "";
     if (options.parts.n == 0) {
         error_add(&cli->errors, STATUS_INPUT, NULL, 0, "merge: no parts; give OUT and the part file of every shard");
         goto out;
     }
-    lock = output_lock(options.output, &cli->errors);
+    if (output_place(path, options.output, options.parts.text, options.parts.n, &cli->errors) != 0) goto out;
+    lock = output_lock(path, &cli->errors);
     if (lock < 0) goto out;
     if (run_merge(&result, &study, options.parts.text, options.parts.n, &arena, &cli->errors) != 0) goto out;
-    output_standing(options.output, &study, options.force, &cli->errors);
+    output_standing(path, &study, options.force, &cli->errors);
     if (cli->errors.n > 0) goto out;
-    if (output_write(&result, &study, options.output, &arena, &cli->errors) != 0) goto out;
-    code = output_report(&result, &study, options.output, (int)options.top);
+    if (output_write(&result, &study, path, &arena, &cli->errors) != 0) goto out;
+    code = output_report(&result, &study, path, options.top);
 out:
-    output_unlock(lock, options.output);
+    output_unlock(lock, path);
     arena_free(&arena);
     return code;
 }

@@ -1,12 +1,33 @@
 /* A result is never replaced by accident, nor written by two runs at once. */
-#define _DEFAULT_SOURCE /* flock */
+#define _DEFAULT_SOURCE /* flock, realpath */
 #include "cli/output.h"
 #include "cli/answer.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+int output_place(char place[4096], const char *path, const char *const *inputs, int n, struct errors *errors)
+{
+    struct stat there, input;
+    snprintf(place, 4096, "%.4000s", path);
+    if (lstat(path, &there) != 0) return 0;
+    if (stat(path, &there) != 0)
+        return error_add(errors, STATUS_INPUT, path, 0, "is a link to nothing; remove it, or give another --output");
+    if (!S_ISREG(there.st_mode))
+        return error_add(errors, STATUS_INPUT, path, 0, "is %s, not a plain file; give another --output",
+                         S_ISDIR(there.st_mode) ? "a folder" : "a device or pipe");
+    for (int i = 0; i < n; i++)
+        if (stat(inputs[i], &input) == 0 && input.st_dev == there.st_dev && input.st_ino == there.st_ino)
+            return error_add(errors, STATUS_INPUT, path, 0, "is what is read from (%s); give another --output", inputs[i]);
+    char *const real = realpath(path, NULL);
+    if (real) snprintf(place, 4096, "%.4000s", real);
+    free(real);
+    return 0;
+}
 
 enum standing output_standing(const char *path, const struct study *study, bool force, struct errors *errors)
 {
@@ -37,15 +58,23 @@ static void lock_name(char name[4096], const char *path)
 int output_lock(const char *path, struct errors *errors)
 {
     char name[4096];
+    struct stat held, named;
     lock_name(name, path);
-    const int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock < 0)
-        return error_add(errors, STATUS_SYSTEM, path, 0, "cannot write here: %s; give another file with -o",
-                         strerror(errno));
-    if (flock(lock, LOCK_EX | LOCK_NB) == 0) return lock;
-    close(lock);
-    return error_add(errors, STATUS_INPUT, path, 0,
-                     "is being written by another run; wait for it, or give another file with -o");
+    for (;;) {
+        const int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (lock < 0)
+            return error_add(errors, STATUS_SYSTEM, path, 0, "cannot write here: %s; give another file with -o",
+                             strerror(errno));
+        if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+            close(lock);
+            return error_add(errors, STATUS_INPUT, path, 0,
+                             "is being written by another run; wait for it, or give another file with -o");
+        }
+        /* Another run may have removed the name between the two calls: then the lock is on a file nobody will find. */
+        if (stat(name, &named) == 0 && fstat(lock, &held) == 0 && named.st_ino == held.st_ino && named.st_dev == held.st_dev)
+            return lock;
+        close(lock);
+    }
 }
 
 void output_unlock(int lock, const char *path)
@@ -69,7 +98,7 @@ int output_write(struct result *result, const struct study *study, const char *p
     return status;
 }
 
-int output_report(const struct result *result, const struct study *study, const char *path, int top)
+int output_report(const struct result *result, const struct study *study, const char *path, int64_t top)
 {
     int code = STATUS_NOTHING;
     summary_print(result, stdout, top);

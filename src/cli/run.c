@@ -68,12 +68,35 @@ static int read_shard(struct run_options *run, struct errors *errors)
                      options.shard);
 }
 
-static void name_files(char path[4096], char checkpoint[4096], const struct study *study, const struct run_options *run)
+/* Where things go; no input may be there. */
+static int name_files(char path[4096], char checkpoint[4096], const struct study *study, const struct run_options *run,
+                      struct errors *errors)
 {
-    if (options.output) snprintf(path, 4096, "%.4000s", options.output);
-    else if (run->n_shards > 0) snprintf(path, 4096, "%s.%d-of-%d.part", study->name, run->shard, run->n_shards);
-    else snprintf(path, 4096, "%s.h5", study->name);
+    char name[4096];
+    const char *const dot = strrchr(study->name, '.');
+    if (options.output) snprintf(name, sizeof name, "%.4000s", options.output);
+    else if (run->n_shards > 0) snprintf(name, sizeof name, "%s.%d-of-%d.part", study->name, run->shard, run->n_shards);
+    else snprintf(name, sizeof name, "%s%s", study->name, dot && strcmp(dot, ".h5") == 0 ? "" : ".h5");
+    if (output_place(path, name, &options.study, 1, errors) != 0) return -1;
     snprintf(checkpoint, 4096, "%.4000s.checkpoint", path);
+    return 0;
+}
+
+/* Nothing of another run is thrown away unasked. */
+static bool check_claim(const char *path, const char *checkpoint, const struct study *study, const struct run_options *run,
+                        struct errors *errors)
+{
+    bool there = false;
+    if (options.force) return false;
+    if (run->n_shards == 0) there = output_standing(path, study, false, errors) == STANDING_SAME_STUDY;
+    else if (access(path, F_OK) == 0 && !run_is_part(path, study, run->shard, run->n_shards))
+        error_add(errors, STATUS_INPUT, path, 0, "exists and is no part of this study and shard; give another --output, or "
+                                                 "--force to replace it");
+    else there = access(path, F_OK) == 0;
+    if (!there && !run->resume && access(checkpoint, F_OK) == 0)
+        error_add(errors, STATUS_INPUT, checkpoint, 0, "holds a run that was not finished; --resume goes on with it, --force "
+                                                       "starts over");
+    return there;
 }
 
 /* May this run write here?  Rank 0 looks.  Returns 0; 1 when the result is there already; -1 after an error. */
@@ -82,9 +105,8 @@ static int claim(struct cli *cli, const char *path, const struct study *study, c
     bool there = false;
     if (cli->ranks.rank == 0) {
         *lock = output_lock(path, &cli->errors);
-        if (*lock >= 0 && run->n_shards == 0)
-            there = output_standing(path, study, options.force, &cli->errors) == STANDING_SAME_STUDY;
-        if (there)
+        if (*lock >= 0) there = check_claim(path, run->checkpoint, study, run, &cli->errors);
+        if (there && cli->errors.n == 0)
             printf("%s holds the result of this study already; --force runs it again, `cosweep show` shows it\n", path);
     }
     if (!all_good(cli)) return -1;
@@ -117,7 +139,8 @@ static int cmd_run(struct cli *cli)
     read_shard(&run, &cli->errors);
     study_read(&study, options.study, options.sets.text, options.sets.n, &arena, &cli->errors);
     if (!all_good(cli)) goto out;
-    name_files(path, checkpoint, &study, &run);
+    name_files(path, checkpoint, &study, &run, &cli->errors);
+    if (!all_good(cli)) goto out;
     const int claimed = claim(cli, path, &study, &run, &lock);
     code = claimed > 0 ? STATUS_DONE : -1;
     if (claimed != 0) goto out;
@@ -134,7 +157,7 @@ static int cmd_run(struct cli *cli)
         goto out;
     }
     unlink(checkpoint); /* all of it is in the result now */
-    if (run.n_shards == 0) code = output_report(&result, &study, path, (int)options.top);
+    if (run.n_shards == 0) code = output_report(&result, &study, path, options.top);
     else printf("shard %d of %d written to %s\n", run.shard, run.n_shards, path);
 out:
     if (!all_good(cli)) code = -1;

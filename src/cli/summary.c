@@ -61,7 +61,7 @@ static void performance_print(const struct performance *performance, FILE *to)
             unit_format(rate, performance->candidates_per_s, DIM_COUNT));
 }
 
-void summary_print(const struct result *result, FILE *to, int top)
+void summary_print(const struct result *result, FILE *to, int64_t top)
 {
     fprintf(to, "study %s\n", result->study_name);
     for (int s = 0; s < result->n_scenarios; s++) {

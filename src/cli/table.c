@@ -10,6 +10,7 @@
 bool colour_wanted(FILE *to)
 {
     const char *const refused = getenv("NO_COLOR"), *const terminal = getenv("TERM");
+    if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_RANK")) return false; /* the terminal is the launcher's */
     return isatty(fileno(to)) && !(refused && refused[0] != '\0') && terminal && strcmp(terminal, "dumb") != 0;
 }
 

@@ -24,7 +24,7 @@ static const struct grid grid_table[N_GRIDS] = {
       [DEPTH_BALANCED] = {5, {2e9, 3e9, 4.5e9, 8e9, 12e9}},
       [DEPTH_FINE] = {9, {2e9, 2.5e9, 3e9, 3.75e9, 4.5e9, 6e9, 8e9, 10e9, 12e9}}}},
     {HW_hbm_bandwidth,
-     {[DEPTH_COARSE] = {3, {102e9, 256e9, 512e9}},
+     {[DEPTH_COARSE] = {3, {102e9, 256e9, 1024e9}},
       [DEPTH_BALANCED] = {5, {102e9, 160e9, 256e9, 512e9, 1024e9}},
       [DEPTH_FINE] = {9, {102e9, 128e9, 192e9, 256e9, 384e9, 512e9, 640e9, 768e9, 1024e9}}}},
     {HW_flops,

@@ -19,6 +19,7 @@ char *store_reason_words(char words[STORE_WORDS_CHARS], const struct result *res
 
 void store_quiet(void)
 {
+    H5dont_atexit(); /* after a full disk the library's own clean-up at exit crashes; we close what we open */
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }

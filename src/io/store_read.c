@@ -117,6 +117,9 @@ int result_read(struct result *result, const char *path, struct arena *arena, st
         return error_add(errors, STATUS_INPUT, path, 0, "cannot read it: %s", strerror(errno));
     get.file_bytes = facts.st_size;
     store_quiet();
+    if (!S_ISREG(facts.st_mode))
+        return error_add(errors, STATUS_INPUT, path, 0, "is %s, not a file; give a result of `cosweep run`",
+                         S_ISDIR(facts.st_mode) ? "a folder" : "a device or pipe");
     if (H5Fis_hdf5(path) <= 0)
         return error_add(errors, STATUS_INPUT, path, 0, "is not an HDF5 file; give a result of `cosweep run`");
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -133,6 +136,8 @@ int result_read(struct result *result, const char *path, struct arena *arena, st
 
 bool result_is(const char *path)
 {
+    struct stat facts;
+    if (stat(path, &facts) != 0 || !S_ISREG(facts.st_mode)) return false; /* a pipe would be waited for */
     htri_t is;
     H5E_BEGIN_TRY
     {

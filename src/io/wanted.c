@@ -142,7 +142,11 @@ void joint_read(const struct reader *reader, const struct node *node, struct stu
     }
     joint->n_against = 0;
     for (const struct node *item = against->first; item; item = item->next)
-        if (joint_metric_read(reader, item, "joint.against", &joint->against[joint->n_against]) == 0) joint->n_against++;
+        if (joint_metric_read(reader, item, "joint.against", &joint->against[joint->n_against]) == 0) {
+            if (joint->against[joint->n_against] == joint->metric)
+                reader_error(reader, item, "joint.against", "%s is the joint metric itself; give another", item->text);
+            else joint->n_against++;
+        }
 }
 
 /* ---- back to text ------------------------------------------------------------------------------------------------ */

@@ -241,6 +241,10 @@ static char *read_bytes(const char *path, size_t *n, struct errors *errors)
 {
     char *bytes = NULL;
     struct stat facts;
+    if (stat(path, &facts) == 0 && S_ISFIFO(facts.st_mode) && strncmp(path, "/dev/", 5) != 0) {
+        error_add(errors, STATUS_INPUT, path, 0, "is a pipe; give a file, or /dev/stdin");
+        return NULL;
+    }
     FILE *const from = fopen(path, "rb");
     if (!from || fstat(fileno(from), &facts) != 0)
         error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));

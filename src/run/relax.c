@@ -6,6 +6,7 @@
 #include <string.h>
 
 static const double most_factor = 4096.0; /* beyond, it is another machine */
+static const double most_limit_factor = 1e18;
 enum {
     BISECTIONS = 12,     /* to a few parts in ten thousand of the factor */
     N_NEAREST = 16,      /* candidates of a study that are turned */
@@ -75,10 +76,10 @@ static double round_out(double factor)
 static bool turn(struct turning *s, enum change_of of, int knob, bool down, bool whole)
 {
     double high = 2.0;
-    if (!whole && !fits_turned(s, of, knob, down ? 1.0 / most_factor : most_factor))
-        return false; /* it only helps to turn on */
+    const double most = of == CHANGE_LIMIT ? most_limit_factor : most_factor;
+    if (!whole && !fits_turned(s, of, knob, down ? 1.0 / most : most)) return false; /* it only helps to turn on */
     while (!fits_turned(s, of, knob, down ? 1.0 / high : high)) {
-        if (high >= most_factor) return false;
+        if (high >= most) return false;
         high *= 2.0;
     }
     if (whole) return true;

@@ -215,6 +215,18 @@ int run_shard(const struct study *study, const struct run_options *options, cons
     return status;
 }
 
+bool run_is_part(const char *path, const struct study *study, int shard, int n_shards)
+{
+    struct arena arena = {0};
+    struct errors *const unread = arena_alloc(&arena, 1, sizeof *unread);
+    struct study of;
+    int its_shard, its_n;
+    const bool is = saved_study(path, &of, &its_shard, &its_n, &arena, unread) == 0 && of.hash == study->hash &&
+                    its_shard == shard && its_n == n_shards;
+    arena_free(&arena);
+    return is;
+}
+
 /* Read the parts, each shard once. */
 static int read_parts(struct saved *saved, struct study *study, const char *const *parts, int n_parts, struct arena *arena,
                       struct errors *errors)

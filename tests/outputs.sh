@@ -1,0 +1,74 @@
+#!/bin/sh
+# Nothing that is there is lost by accident: what a run, a shard, a merge or an export may not write to.  outputs.sh PROGRAM
+set -u
+
+program=$1
+here=$(cd "$(dirname "$0")" && pwd)
+smoke=$here/../configs/smoke.yaml
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+passed=0
+failed=0
+
+refuses() # WORDS COMMAND...: exit code 2, a message with the words, and every file as it was
+{
+    words=$1
+    shift
+    find . -type f ! -name message.txt -exec cksum {} + | sort >before
+    "$@" >/dev/null 2>message.txt
+    status=$?
+    find . -type f ! -name message.txt ! -name before -exec cksum {} + | sort >after
+    grep -v ' ./before$' before | grep -v ' ./after$' >before.0
+    grep -v ' ./before' after | grep -v ' ./after$' >after.0
+    if [ $status -eq 2 ] && grep -q "$words" message.txt && cmp -s before.0 after.0; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED ($status): $*: $(cat message.txt)"
+    fi
+    rm -f before before.0 after after.0 message.txt
+}
+
+run() { "$program" run "$@" --progress none; }
+
+run "$smoke" -o there.h5 >/dev/null
+run "$smoke" --shard 1/2 -o part1 >/dev/null
+run "$smoke" --shard 2/2 -o part2 >/dev/null
+cp "$smoke" study.yaml
+mkfifo pipe
+ln -s nothing dangling
+echo "a note" >note.txt
+
+refuses "a device" run "$smoke" -o /dev/null --force
+refuses "a folder" run "$smoke" -o . --force
+refuses "a device or pipe" run "$smoke" -o pipe --force
+refuses "link to nothing" run "$smoke" -o dangling --force
+refuses "read from" run study.yaml -o ./study.yaml --force
+refuses "no result" run "$smoke" -o note.txt
+refuses "no part" run "$smoke" --shard 1/2 -o there.h5
+refuses "no part" run "$smoke" --shard 1/2 -o note.txt
+refuses "no part" run "$smoke" --shard 1/2 -o part2
+refuses "read from" "$program" merge part1 part1 part2 --force
+refuses "read from" "$program" export there.h5 --row best -o there.h5 --force
+refuses "exists" "$program" export there.h5 --row best -o note.txt
+refuses "a pipe" "$program" size pipe
+refuses "a device or pipe" "$program" show pipe
+refuses "use --plan" "$program" explain there.h5 --row 0 --set plan.tp=4
+refuses "No such file" "$program" explain nothing.h5 --row 0
+
+# A limit on file sizes is an error like a full disk, and leaves nothing behind.
+(ulimit -f 100; run "$smoke" -o large.h5 >/dev/null 2>message.txt)
+status=$?
+if [ $status -eq 5 ] && ! ls large.h5* >/dev/null 2>&1; then passed=$((passed + 1)); else
+    failed=$((failed + 1))
+    echo "FAILED ($status): a file size limit: $(cat message.txt); $(ls)"
+fi
+
+# Through a link the file it names is written.
+ln -s there.h5 link.h5
+run "$smoke" -o link.h5 --force >/dev/null
+if [ -L link.h5 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "FAILED: a link was replaced"; fi
+
+echo "$passed passed, $failed failed"
+[ $failed -eq 0 ]
