@@ -50,6 +50,14 @@ static double memory_bytes(const struct space *space)
     return PROCESS_BYTES + (double)options.threads * rows * DOUBLES_PER_ROW * sizeof(double);
 }
 
+/* What population.full writes if everything is feasible: row, id and every metric of each candidate. */
+static double full_bytes(const struct study *study, const struct size *size)
+{
+    double n = 0.0;
+    for (int s = 0; s < study->n_scenarios && study->population.full; s++) n += (double)size[s].n_distinct;
+    return n * (2 + N_METRICS) * sizeof(double);
+}
+
 static void axes_print(const struct study *study)
 {
     for (int i = 0; i < N_KNOBS; i++)
@@ -71,6 +79,8 @@ static void text_print(const struct study *study, const struct size *size)
     printf("\npredicted for %" PRId64 " thread%s: %s", options.threads, options.threads == 1 ? "" : "s",
            unit_format(text, time_s, DIM_SECONDS));
     printf(" exhaustive, %s of memory\n", unit_format(text, memory_bytes(&study->space), DIM_BYTES));
+    if (study->population.full)
+        printf("population.full writes up to %s\n", unit_format(text, full_bytes(study, size), DIM_BYTES));
 }
 
 static void json_print(const struct study *study, const struct size *size)
@@ -101,6 +111,7 @@ static void json_print(const struct study *study, const struct size *size)
     json_number(&json, "threads", (double)options.threads);
     json_number(&json, "predicted_s", time_s);
     json_number(&json, "predicted_bytes", memory_bytes(&study->space));
+    if (study->population.full) json_number(&json, "predicted_file_bytes", full_bytes(study, size));
     json_close(&json, '}');
     printf("\n");
 }
