@@ -93,6 +93,7 @@ enum { HISTOGRAM_BINS = 640 };
 struct histogram {
     int64_t *count; /* [HISTOGRAM_BINS][HISTOGRAM_BINS], row-major: first metric, second metric; owned */
     int64_t *more;  /* the same again: counts that histogram_merge adds to another's `count` */
+    unsigned char occupied[HISTOGRAM_BINS]; /* rows that may hold something */
 };
 void histogram_init(struct histogram *histogram);
 void histogram_free(struct histogram *histogram);

@@ -25,7 +25,12 @@ void histogram_free(struct histogram *histogram)
 
 void histogram_merge(struct histogram *into, const struct histogram *from)
 {
-    for (int64_t i = 0; i < (int64_t)HISTOGRAM_BINS * HISTOGRAM_BINS; i++) into->count[i] += from->count[i] + from->more[i];
+    for (int64_t row = 0; row < HISTOGRAM_BINS; row++) {
+        if (!from->occupied[row]) continue;
+        into->occupied[row] = 1;
+        for (int64_t i = row * HISTOGRAM_BINS; i < (row + 1) * HISTOGRAM_BINS; i++)
+            into->count[i] += from->count[i] + from->more[i];
+    }
 }
 
 static inline __attribute__((always_inline)) int32_t bin_of(double value)
@@ -52,8 +57,11 @@ void histogram_add(struct histogram *histogram, const int32_t *restrict first, c
                    int64_t weight)
 {
     int64_t *const count[2] = {histogram->count, histogram->more}; /* neighbours tend to share a bin: see below */
-    for (int x = 0; x < n; x++)
-        if (first[x] >= 0) count[x % 2][first[x] * HISTOGRAM_BINS + second[x]] += weight;
+    for (int x = 0; x < n; x++) {
+        if (first[x] < 0) continue;
+        count[x % 2][first[x] * HISTOGRAM_BINS + second[x]] += weight;
+        histogram->occupied[first[x]] = 1;
+    }
 }
 
 SIMD_CLONES static void find_range(const int32_t *restrict bin, int n, int32_t *lowest, int32_t *highest)
@@ -90,6 +98,7 @@ void histogram_add_runs(struct histogram *histogram, const struct runs *runs, bo
     for (int r = 0; r < runs->n; r++) {
         const int32_t first = of_first ? runs->bin[r] : other, second = of_first ? other : runs->bin[r];
         histogram->count[first * HISTOGRAM_BINS + second] += weight * runs->count[r];
+        histogram->occupied[first] = 1;
     }
 }
 

@@ -98,6 +98,7 @@ int outcome_unpack(struct outcome *into, const char *data, size_t n, size_t *at)
             memcpy(&cell, cells + (size_t)c * sizeof cell, sizeof cell);
             if (cell.at < 0 || cell.at >= N_CELLS) return -1;
             into->histogram[h].count[cell.at] += cell.count;
+            into->histogram[h].occupied[cell.at / HISTOGRAM_BINS] = 1;
         }
     }
     const char *const draws = take(data, n, at, head.n_draws, sizeof(struct draw));

@@ -15,6 +15,12 @@ enum action { GO_ON, SAVE, STOP };
 static const double longest_batch_s = 1.0;
 enum { FIRST_UNITS_PER_THREAD = 32 };
 
+/* What a thread keeps from batch to batch. */
+struct thread {
+    struct worker worker;
+    struct outcome found; /* since it was last collected */
+};
+
 /* One pass, on every rank. */
 struct work {
     struct saved *saved; /* rank 0 */
@@ -26,7 +32,8 @@ struct work {
     struct ranks ranks;
     struct errors *errors;
     struct meter meter;
-    struct outcome found; /* by this rank since it was last collected */
+    struct thread *thread; /* [n_threads] */
+    int n_threads;
     int64_t *todo, n_todo, at, batch;
     double busy_s, saved_s;
 };
@@ -41,35 +48,24 @@ static int64_t run_batch(struct work *work)
     const int64_t left = work->n_todo - work->at, n = left < work->batch ? left : work->batch;
     const int64_t n_mine = (n - work->ranks.rank + n_ranks - 1) / n_ranks;
     int64_t next = 0, done = 0;
-#pragma omp parallel
+#pragma omp parallel num_threads(work->n_threads)
     {
-        struct worker *const worker = malloc(sizeof *worker);
-        struct outcome mine;
-        if (!worker) abort();
-        worker_init(worker, work->sweep);
-        outcome_init(&mine, &work->keeps);
+        struct thread *const mine = &work->thread[omp_get_thread_num()];
         const double start_s = clock_s();
         while (!stop_wanted()) {
             int64_t turn, finished;
 #pragma omp atomic capture
             turn = next++;
             if (turn >= n_mine) break;
-            work->unit(worker, &mine, todo[turn * n_ranks]);
+            work->unit(&mine->worker, &mine->found, todo[turn * n_ranks]);
 #pragma omp atomic capture
             finished = ++done;
             if (omp_get_thread_num() == 0) meter_show(&work->meter, work->at + finished * n_ranks, work->n_todo);
         }
         const double spent_s = clock_s() - start_s;
-#pragma omp critical
-        {
-            outcome_merge(&work->found, &mine);
-            work->busy_s += spent_s;
-        }
-        outcome_free(&mine);
-        worker_free(worker);
-        free(worker);
+#pragma omp atomic
+        work->busy_s += spent_s;
     }
-    pareto_finish(&work->found.pareto);
     return done; /* units are taken in order, and one that is taken is finished */
 }
 
@@ -105,16 +101,47 @@ static bool report(struct work *work, int64_t done)
     return stop;
 }
 
-/* What every rank found, into the pass on rank 0. */
+/* Each thread's memory is its own, and first touched by it. */
+static void threads_init(struct work *work)
+{
+    work->n_threads = omp_get_max_threads();
+    work->thread = malloc((size_t)work->n_threads * sizeof *work->thread);
+    if (!work->thread) abort();
+#pragma omp parallel num_threads(work->n_threads)
+    {
+        struct thread *const mine = &work->thread[omp_get_thread_num()];
+        worker_init(&mine->worker, work->sweep);
+        outcome_init(&mine->found, &work->keeps);
+    }
+}
+
+static void threads_free(struct work *work)
+{
+    for (int t = 0; t < work->n_threads; t++) {
+        worker_free(&work->thread[t].worker);
+        outcome_free(&work->thread[t].found);
+    }
+    free(work->thread);
+}
+
+/* What every thread of every rank found, into the pass on rank 0; they begin anew. */
 static void collect(struct work *work)
 {
+    struct outcome found;
+    outcome_init(&found, &work->keeps);
+    for (int t = 0; t < work->n_threads; t++) {
+        outcome_merge(&found, &work->thread[t].found);
+        outcome_free(&work->thread[t].found);
+        outcome_init(&work->thread[t].found, &work->keeps);
+    }
+    pareto_finish(&found.pareto);
     if (work->ranks.rank != 0) {
         struct bytes bytes = {0};
-        outcome_pack(&work->found, &bytes);
+        outcome_pack(&found, &bytes);
         ranks_send(bytes.data, bytes.n);
         free(bytes.data);
     } else {
-        outcome_merge(&work->pass->outcome, &work->found);
+        outcome_merge(&work->pass->outcome, &found);
         for (int from = 1; from < work->ranks.n; from++) {
             size_t bytes, at = 0;
             char *const theirs = ranks_receive(from, &bytes);
@@ -123,8 +150,7 @@ static void collect(struct work *work)
         }
         pareto_finish(&work->pass->outcome.pareto);
     }
-    outcome_free(&work->found);
-    outcome_init(&work->found, &work->keeps);
+    outcome_free(&found);
 }
 
 struct decision {
@@ -186,7 +212,7 @@ static int run_pass(struct work *work, bool all_shards)
 {
     int status = 0;
     share_todo(work, all_shards);
-    outcome_init(&work->found, &work->keeps);
+    threads_init(work);
     work->batch = (int64_t)FIRST_UNITS_PER_THREAD * omp_get_max_threads() * work->ranks.n;
     work->saved_s = clock_s();
     for (work->at = 0; work->at < work->n_todo && status == 0;) {
@@ -201,7 +227,7 @@ static int run_pass(struct work *work, bool all_shards)
         work->batch = next.batch;
     }
     if (status == 0) collect(work);
-    outcome_free(&work->found);
+    threads_free(work);
     free(work->todo);
     return status;
 }

@@ -17,7 +17,7 @@ runs() {
 # The steps' shepherds leave their daemon's group; they are known by the folder they were given in SLURM_CONF.
 steps() {
     grep -lzsF "SLURM_CONF=$folder/" /proc/[0-9]*/environ 2>/dev/null | while IFS=/ read -r _ _ pid _; do
-        case $(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null) in slurmstepd*) echo "$pid" ;; esac
+        case $({ tr "\0" " " <"/proc/$pid/cmdline"; } 2>/dev/null) in slurmstepd*) echo "$pid" ;; esac
     done
 }
 

@@ -98,7 +98,8 @@ fail() {
     exit 1
 }
 munged --force --key-file="$folder/key/key" --socket="$folder/munge/socket" --pid-file="$folder/munged.pid" \
-    --log-file="$folder/log/munged" --seed-file="$folder/key/seed" 2>"$folder/log/munged.start" || fail "munged does not start"
+    --log-file="$folder/log/munged" --seed-file="$folder/key/seed" 2>"$folder/log/munged.start" ||
+    fail "munged does not start"
 slurmctld -f "$SLURM_CONF" >"$folder/log/slurmctld.start" 2>&1 || fail "slurmctld does not start"
 for i in $(seq "$n_nodes"); do
     # A folder of settings for each node: PMIx keeps its files in one that two nodes must not share.
