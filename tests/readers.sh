@@ -23,6 +23,7 @@ sweep none 3 --set limits.latency=1ns --set 'joint={against: [cost]}' --set popu
 
 for file in "$work/some.h5" "$work/one.h5" "$work/none.h5"; do
     h5dump -H "$file" >/dev/null
+    h5diff "$file" "$file"
     if command -v ncdump >/dev/null; then
         ncdump "$file" >/dev/null
     fi

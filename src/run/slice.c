@@ -312,8 +312,23 @@ static void seed_slice(struct worker *worker, struct outcome *outcome, const str
     run_slice(worker, outcome, tile, &slice, &box);
 }
 
-void tile_seed(struct worker *worker, struct outcome *outcome, const struct tile *tile)
+/* Store rows differ in cost only, once they fit: the cheapest is enough. */
+static struct tile cheapest_store(const struct worker *worker, const struct tile *tile)
 {
+    const struct store_rates *const store = &worker->sweep->store;
+    struct tile one = *tile;
+    int cheapest = -1;
+    for (int k = tile->store_from; k < tile->store_to; k++)
+        if (worker->fits[k] && (cheapest < 0 || store->cost_per_pe[k] < store->cost_per_pe[cheapest])) cheapest = k;
+    one.store_from = cheapest;
+    one.store_to = cheapest + 1;
+    one.n_fitting = 1;
+    return one;
+}
+
+void tile_seed(struct worker *worker, struct outcome *outcome, const struct tile *all)
+{
+    const struct tile one = cheapest_store(worker, all), *const tile = &one;
     const struct times *const times = &worker->times;
     const int fast_work = lowest_row(times->work_s[0], tile->work.n),
               cheap_work = lowest_row(tile->work.cost_per_pe, tile->work.n);
