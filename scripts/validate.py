@@ -8,9 +8,9 @@ absolute error per source, then the rows that are off by more than half and what
 statistic.  Machines are the presets, which were fitted to single operations only; what older stacks did otherwise is stated
 in validation_facts.py, as round numbers that were set with their rows in view.
 
-Time per output token is predicted twice.  `serve` is the model's phase of that name: every step carries its share of the
-prompts.  `in turn` lets steps alternate as schedulers do: a decode step, or a prompt's step in which the tokens of the
-others ride along, which comes batch/answer times as often: decode + batch/answer * max(0, prefill of one prompt - decode).
+Serving rows are the phase `serve` with `prompt_chunk: 8192`, the tokens that vLLM, SGLang and TensorRT-LLM let into a step
+where nobody says otherwise; `even shares` is the phase without it, where each step carries its share of the prompts, which
+makes a difference to the experts that a step touches and to nothing else.
 """
 import argparse
 import csv
@@ -23,6 +23,7 @@ import sys
 from validation_facts import EAGER, MODEL, NO_GQA, PALM_PARAMETERS, PUBLISHED_HARDWARE, STAGE, SYSTEM, UNFUSED, WEIGHTS
 
 BAD = 0.5  # a row that is off by more is named
+CHUNK = 8192  # prompt tokens of a step: max_num_batched_tokens, chunked_prefill_size, max_num_tokens
 
 
 def model_of(name):
@@ -116,14 +117,8 @@ class Job:
         return {"scenario": dict(self.scenario, **phase), "plan": dict(self.plan, batch=batch),
                 "hardware": {"base": SYSTEM[self.row["system"]]}}
 
-    def serve(self, batch):
-        return self.case(batch, phase="serve", prompt_tokens=self.prompt, answer_tokens=self.answer)
-
-    def decode(self):
-        return self.case(self.batch, phase="decode", new_tokens=1, past_tokens=self.prompt + self.answer // 2)
-
-    def prefill(self):
-        return self.case(1, phase="prefill", new_tokens=self.prompt, past_tokens=0)
+    def serve(self, batch, **chunk):
+        return self.case(batch, phase="serve", prompt_tokens=self.prompt, answer_tokens=self.answer, **chunk)
 
 
 def limit_batches(engine, jobs):
@@ -170,10 +165,13 @@ def serving(engine, source, rows):
     limit_batches(engine, jobs)
     serves = engine.ask([job.serve(job.batch) for job in jobs])
     note_oddities(jobs, serves)
-    decodes, prefills = engine.ask([job.decode() for job in jobs]), engine.ask([job.prefill() for job in jobs])
-    for job, serve, decode, prefill in zip(jobs, serves, decodes, prefills):
-        turn = decode["latency_s"] + job.batch / job.answer * max(0, prefill["latency_s"] - decode["latency_s"])
-        yield Result(source, job.row["id"], job.tpot_s, {"serve": serve["latency_s"], "in turn": turn}, job.notes)
+    chunks = engine.ask([job.serve(job.batch, prompt_chunk=CHUNK) for job in jobs])
+    even_s, chunk_s = [[answer["latency_s"] for answer in answers] for answers in (serves, chunks)]
+    for job, even, chunk in zip(jobs, even_s, chunk_s):
+        predicted = {"serve": chunk}
+        if even_s != chunk_s:
+            predicted["even shares"] = even
+        yield Result(source, job.row["id"], job.tpot_s, predicted, job.notes)
 
 
 # ---------------------------------------------------------------- published rows
@@ -304,13 +302,13 @@ def published(engine, rows):
 
 def line(source, method, errors):
     sizes = sorted(abs(error) for error in errors)
-    return "%-26s %-8s %4d %+7.1f%% %6.1f%% %6.1f%% %6.1f%%" % (
+    return "%-26s %-11s %4d %+7.1f%% %6.1f%% %6.1f%% %6.1f%%" % (
         source, method, len(errors), 100 * sum(errors) / len(errors), 100 * sum(sizes) / len(sizes),
         100 * sizes[len(sizes) // 2], 100 * sizes[int(0.9 * (len(sizes) - 1))])
 
 
 def report(results):
-    print("%-26s %-8s %4s %8s %7s %7s %7s" % ("source", "method", "rows", "bias", "MAPE", "median", "p90"))
+    print("%-26s %-11s %4s %8s %7s %7s %7s" % ("source", "method", "rows", "bias", "MAPE", "median", "p90"))
     sources = {}
     for result in results:
         for method in result.predicted:

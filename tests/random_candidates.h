@@ -86,6 +86,7 @@ static struct scenario random_scenario(void)
     s.past_tokens = 0;
     s.prompt_tokens = PICK_WHOLE(1, 512, 4000);
     s.answer_tokens = PICK_WHOLE(1, 100, 1001);
+    s.prompt_chunk = PICK_WHOLE(0, 1, 64, 8192);
     return s;
 }
 

@@ -51,6 +51,8 @@ def random_scenario(r):
     if scenario["phase"] == "serve":
         scenario.update(prompt_tokens=r.choice((1, 512, 1000, 4000, 8192)),
                         answer_tokens=r.choice((1, 100, 128, 1001, 2000)))
+        if r.random() < 0.5:
+            scenario["prompt_chunk"] = r.choice((1, 128, 512, 2048, 8192))
     elif scenario["phase"] == "prefill":
         scenario.update(new_tokens=r.choice((1, 100, 128, 1000, 8192, 32768, 131072)),
                         past_tokens=r.choice((0, 0, 1, 1000, 8191, 100000)))

@@ -51,6 +51,7 @@ static void vary(struct candidate *candidate)
     plan->attention_scope = draw(2);
     plan->ffn_scope = draw(3);
     plan->moe_exchange = draw(2);
+    if (candidate->scenario.phase == PHASE_SERVE) candidate->scenario.prompt_chunk = draw(3) * (1 + draw(2000));
     hardware->gqa_reuse = (double)draw(2);
     hardware->gemm_tile_rows = (double)(1 + draw(2) * 15);
     hardware->gemm_tile_columns = (double)(1 + draw(2) * 31);

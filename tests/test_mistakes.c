@@ -177,16 +177,21 @@ static void a_tied_lm_head_is_multiplied(void **state)
 
 /* ---- experts ----------------------------------------------------------------------------------------------------- */
 
-/* Routed experts whose gate and up matrices DeepSeek V3 reads for `batch` tokens. */
-static double experts_read(int64_t batch)
+/* Routed experts whose gate and up matrices DeepSeek V3 reads in a step of `tokens` for `batch` sequences. */
+static double experts_read_by(const struct scenario *scenario, int64_t batch, double tokens)
 {
-    const struct scenario scenario = work("deepseek-v3", PHASE_DECODE, 1, 1000);
     struct plan plan = degrees(1, 1, 1, 1);
     const double hidden = 7168, columns = 2 * 2048, matrix = hidden * columns * 2, activations = (hidden + columns) * 2;
     plan.batch = batch;
-    const double bytes = row_of(demand_of(&scenario, &plan), STAGE_GATE_UP, 0, true)->hbm_bytes;
-    const double shared = matrix + (double)batch * activations, routed_activations = 8 * (double)batch * activations;
+    const double bytes = row_of(demand_of(scenario, &plan), STAGE_GATE_UP, 0, true)->hbm_bytes;
+    const double shared = matrix + tokens * activations, routed_activations = 8 * tokens * activations;
     return (bytes - shared - routed_activations) / matrix;
+}
+
+static double experts_read(int64_t batch)
+{
+    const struct scenario scenario = work("deepseek-v3", PHASE_DECODE, 1, 1000);
+    return experts_read_by(&scenario, batch, (double)batch);
 }
 
 static void one_token_reads_its_own_experts(void **state)
@@ -200,6 +205,24 @@ static void many_tokens_read_many_experts(void **state)
     (void)state;
     assert_int_equal((int)experts_read(32), 163); /* of 256 */
     assert_true(experts_read(4096) > 255.999 && experts_read(4096) <= 256.0);
+}
+
+/* Four sequences with prompts of 8192 tokens and answers of 1024: even shares are 36 tokens a step; whole prompts come in one
+ * step of 256, and in the other 255 there are four tokens. */
+static void whole_prompts_touch_fewer_experts_than_even_shares(void **state)
+{
+    struct scenario scenario = work("deepseek-v3", PHASE_SERVE, 1, 0);
+    const double miss = 1.0 - 8.0 / 256.0;
+    (void)state;
+    scenario.prompt_tokens = 8192;
+    scenario.answer_tokens = 1024;
+    assert_true(fabs(experts_read_by(&scenario, 4, 36) - 256 * (1 - pow(miss, 36))) < 1e-6);
+    scenario.prompt_chunk = 1000000;
+    assert_true(fabs(experts_read_by(&scenario, 4, 36) - (1 - pow(miss, 8196) + 255 * (1 - pow(miss, 4)))) < 1e-6);
+    scenario.prompt_chunk = 2048; /* 4 * 8 tokens of 2048: a step of 64 */
+    assert_true(fabs(experts_read_by(&scenario, 4, 36) - 4 * (1 - pow(miss, 2052) + 63 * (1 - pow(miss, 4)))) < 1e-6);
+    scenario.prompt_chunk = 32; /* no more than the even share: every step has one */
+    assert_true(fabs(experts_read_by(&scenario, 4, 36) - 256 * (1 - pow(miss, 36))) < 1e-6);
 }
 
 /* Eight ranks hold Mixtral's 46.7 G parameters once, whatever is expert-parallel and what expert-tensor-parallel: only norms
@@ -342,6 +365,7 @@ int main(void)
         cmocka_unit_test(a_tied_lm_head_is_multiplied),
         cmocka_unit_test(one_token_reads_its_own_experts),
         cmocka_unit_test(many_tokens_read_many_experts),
+        cmocka_unit_test(whole_prompts_touch_fewer_experts_than_even_shares),
         cmocka_unit_test(experts_are_divided_by_ep_and_expert_tp),
         cmocka_unit_test(experts_are_divided_over_replicas),
         cmocka_unit_test(capacities_are_in_gb_not_gib),

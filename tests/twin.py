@@ -71,7 +71,7 @@ def read_scenario(raw):
     C = Record(phase=raw["phase"], wb=raw["weights"], kb=raw["kv"], ab=raw["activations"], compute=raw["compute"],
                imbalance=raw["moe_imbalance"], accepted=raw.get("accepted_tokens", 1), strict=raw["divisibility"] == "strict")
     if C.phase == "serve":
-        C.isl, C.osl, C.T = raw["prompt_tokens"], raw["answer_tokens"], 1
+        C.isl, C.osl, C.T, C.chunk = raw["prompt_tokens"], raw["answer_tokens"], 1, raw.get("prompt_chunk", 0)
         C.S = C.isl + ceil_div(C.osl, 2)
     else:
         C.T, C.P = raw["new_tokens"], raw["past_tokens"]
@@ -554,6 +554,17 @@ def imbalance(C, p, load):
     return min(p.ep, 1 + math.sqrt(2 * math.log(p.ep) / load) if C.imbalance == "random" else C.imbalance)
 
 
+def mean_over_steps(C, s, touched):
+    """Beyond the page, whose serve is that of prompt_chunk 0: `touched`(tokens of the group) of the mean step, or the mean of
+    it over the steps with a chunk of a prompt and those without one."""
+    decoding = s.b * s.ns
+    if C.phase != "serve" or min(C.chunk, C.isl) <= decoding * C.isl / C.osl:
+        return touched(s.G)
+    chunk = min(C.chunk, C.isl)
+    share = decoding * C.isl / C.osl / chunk
+    return share * touched(decoding + chunk) + (1 - share) * touched(decoding)
+
+
 def moe_ffn(M, C, p, hw, s, groups, net, out):
     """Section 6: an MoE layer."""
     G, H, E, k, ep = s.G, M.H, M.E, M.k, p.ep
@@ -562,12 +573,12 @@ def moe_ffn(M, C, p, hw, s, groups, net, out):
     i = imbalance(C, p, load)
     Ec = ceil_div(E, ep)
     Q = load * Ec * ep / E
+    mean_Ea = mean_over_steps(C, s, lambda tokens: E / ep * (1 - (1 - k / E) ** tokens))
     if ep == 1:
-        hot, Ea = 1.0, E * (1 - (1 - k / E) ** G)
+        hot, Ea = 1.0, mean_Ea
     else:
         hot = max(i, 1 / Q)
-        Ea = min(Ec, max(1, Ec * (1 - (1 - k / E) ** (G * hot))))
-    mean_Ea = E / ep * (1 - (1 - k / E) ** G)
+        Ea = mean_over_steps(C, s, lambda tokens: min(Ec, max(1, Ec * (1 - (1 - k / E) ** (tokens * hot)))))
 
     if p.moe_exchange == "alltoall":
         expert_tp, expert_ep = nearest(groups(*ffn_axes(p)), et)

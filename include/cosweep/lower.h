@@ -159,6 +159,7 @@ void lower_waste(struct waste *waste, const struct tensors *tensors);
     X(S, SCENARIO, COUNT, "1", "context: tokens that attention sees")                                                       \
     X(isl, SCENARIO, COUNT, "1", "serve: prompt tokens")                                                                    \
     X(osl, SCENARIO, COUNT, "1", "serve: answer tokens")                                                                    \
+    X(chunk, SCENARIO, COUNT, "1", "serve: prompt tokens that a step takes at once")                                        \
     X(wb, SCENARIO, BYTES, "1", "bytes per weight")                                                                         \
     X(kb, SCENARIO, BYTES, "1", "bytes per KV element")                                                                     \
     X(ab, SCENARIO, BYTES, "1", "bytes per activation")                                                                     \
@@ -203,6 +204,9 @@ void lower_waste(struct waste *waste, const struct tensors *tensors);
     X(Ec, SIZES, COUNT, "6", "experts of the fullest rank")                                                                 \
     X(Q, SIZES, NUMBER, "6", "pairs of the fullest rank on average")                                                        \
     X(hot, SIZES, NUMBER, "6", "pairs of the slowest rank over Q")                                                          \
+    X(Gd, SIZES, NUMBER, "6", "serve: tokens of the FFN group in a step without a chunk of a prompt")                       \
+    X(Gc, SIZES, NUMBER, "6", "serve: the same in a step with one")                                                         \
+    X(pc, SIZES, NUMBER, "6", "serve: share of the steps that have one")                                                    \
     X(Ea, SIZES, NUMBER, "6", "experts that the slowest rank touches")                                                      \
     X(Y, SIZES, NUMBER, "6", "distinct EP ranks a token goes to")                                                           \
     X(Gs, SIZES, NUMBER, "6", "tokens a rank passes through shared experts")                                                \
@@ -265,7 +269,7 @@ extern const struct symbol_facts symbol_facts[N_SYMBOLS];
     X(ATTENTION_TP) X(ATTENTION_TP_CP) X(RING_KV) X(RING_Q) X(REUSED) X(REREAD)                                             \
     X(GLOBAL) X(WINDOWED) X(GROWING) X(CROSSING) X(SATURATED)                                                               \
     X(FFN_TP) X(FFN_TP_CP) X(FFN_TP_CP_DP) X(DENSE) X(MOE) X(SHARED)                                                        \
-    X(ALLGATHER) X(ALLTOALL) X(ONE_EP) X(MANY_EP) X(EVEN) X(RANDOM) X(FACTOR)
+    X(ALLGATHER) X(ALLTOALL) X(ONE_EP) X(MANY_EP) X(EVEN) X(RANDOM) X(FACTOR) X(CHUNKED)
 enum trait {
 #define X(code) TRAIT_##code,
     TRAITS(X)

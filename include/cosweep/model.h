@@ -109,6 +109,7 @@ struct scenario {
     enum phase phase;
     int64_t new_tokens, past_tokens;      /* decode, prefill: T >= 1 and P >= 0; serve: T = 1 */
     int64_t prompt_tokens, answer_tokens; /* serve: isl, osl >= 1; else 0 */
+    int64_t prompt_chunk;                 /* serve: prompt tokens that a step takes at once; 0 = each step its even share */
     double weight_bytes, kv_bytes, activation_bytes; /* per element */
     enum dtype compute;                   /* of GEMMs: BF16 FP16 FP8 INT8 FP4 */
     double accepted_tokens;               /* per sequence and step, 1 <= a <= T */

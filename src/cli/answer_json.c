@@ -118,6 +118,7 @@ static void scenario_write(struct json *json, const struct scenario *s)
     json_text(json, "phase", phase_name[s->phase]);
     if (s->phase == PHASE_SERVE) {
         facts_write(json, FACTS({"prompt_tokens", s->prompt_tokens}, {"answer_tokens", s->answer_tokens}));
+        if (s->prompt_chunk > 0) facts_write(json, FACTS({"prompt_chunk", s->prompt_chunk}));
     } else {
         facts_write(json, FACTS({"new_tokens", s->new_tokens}, {"past_tokens", s->past_tokens}));
     }

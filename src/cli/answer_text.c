@@ -19,6 +19,7 @@ static void scenario_print(FILE *to, const struct scenario *s)
     if (s->phase == PHASE_SERVE)
         fprintf(to, "prompts of %" PRId64 " and answers of %" PRId64 " tokens", s->prompt_tokens, s->answer_tokens);
     else fprintf(to, "%" PRId64 " new tokens after %" PRId64 " cached", s->new_tokens, s->past_tokens);
+    if (s->prompt_chunk > 0) fprintf(to, ", prompts in chunks of %" PRId64, s->prompt_chunk);
     fprintf(to, "; %g B per weight, %g per KV element, %g per activation, GEMMs in %s\n", s->weight_bytes, s->kv_bytes,
             s->activation_bytes, dtype_name[s->compute]);
     if (s->warnings[0]) fprintf(to, "note: %s\n", s->warnings);

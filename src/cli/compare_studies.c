@@ -59,11 +59,12 @@ static void values_write(struct json *json, const char *key, const struct knob *
     X("model", "%s", s->model.name)                                                                                         \
     X("phase", "%s", phase_name[s->phase])                                                                                  \
     X("new_tokens", "%" PRId64, s->new_tokens)                                                                              \
-    X("past_tokens", "%" PRId64, s->past_tokens) X("prompt_tokens", "%" PRId64, s->prompt_tokens)                           \
-        X("answer_tokens", "%" PRId64, s->answer_tokens) X("weights", "%g B", s->weight_bytes) X("kv", "%g B", s->kv_bytes) \
-            X("activations", "%g B", s->activation_bytes) X("compute", "%s", dtype_name[s->compute])                        \
-                X("accepted_tokens", "%g", s->accepted_tokens) X("divisibility", "%s", s->strict ? "strict" : "pad")
-enum { N_SCENARIO_FACTS = 12 };
+    X("past_tokens", "%" PRId64, s->past_tokens)                                                                            \
+    X("prompt_tokens", "%" PRId64, s->prompt_tokens) X("answer_tokens", "%" PRId64, s->answer_tokens)                       \
+        X("weights", "%g B", s->weight_bytes) X("kv", "%g B", s->kv_bytes) X("activations", "%g B", s->activation_bytes)    \
+            X("compute", "%s", dtype_name[s->compute]) X("accepted_tokens", "%g", s->accepted_tokens)                       \
+                X("divisibility", "%s", s->strict ? "strict" : "pad") X("prompt_chunk", "%" PRId64, s->prompt_chunk)
+enum { N_SCENARIO_FACTS = 13 };
 struct facts {
     const char *name[N_SCENARIO_FACTS];
     char value[N_SCENARIO_FACTS][NAME_CHARS];

@@ -65,12 +65,14 @@ static void write_number(FILE *to, const char *key, double value)
 
 static void write_tokens(FILE *to, const struct scenario *scenario)
 {
-    if (scenario->phase == PHASE_SERVE)
-        fprintf(to, "    prompt_tokens: %" PRId64 "\n    answer_tokens: %" PRId64 "\n", scenario->prompt_tokens,
-                scenario->answer_tokens);
-    else
+    if (scenario->phase != PHASE_SERVE) {
         fprintf(to, "    new_tokens: %" PRId64 "\n    past_tokens: %" PRId64 "\n", scenario->new_tokens,
                 scenario->past_tokens);
+        return;
+    }
+    fprintf(to, "    prompt_tokens: %" PRId64 "\n    answer_tokens: %" PRId64 "\n", scenario->prompt_tokens,
+            scenario->answer_tokens);
+    if (scenario->prompt_chunk > 0) fprintf(to, "    prompt_chunk: %" PRId64 "\n", scenario->prompt_chunk);
 }
 
 static void write_scenario(FILE *to, const struct scenario *scenario)

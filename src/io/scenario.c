@@ -18,6 +18,7 @@ enum { IN_DECODE = 1, IN_PREFILL = 2, IN_SERVE = 4, IN_ALL = 7 };
     X(CONTEXT, "context", IN_DECODE)                                                                                        \
     X(PROMPT_TOKENS, "prompt_tokens", IN_SERVE)                                                                             \
     X(ANSWER_TOKENS, "answer_tokens", IN_SERVE)                                                                             \
+    X(PROMPT_CHUNK, "prompt_chunk", IN_SERVE)                                                                               \
     X(WEIGHTS, "weights", IN_ALL)                                                                                           \
     X(KV, "kv", IN_ALL)                                                                                                     \
     X(ACTIVATIONS, "activations", IN_ALL)                                                                                   \
@@ -136,6 +137,7 @@ static int serve_read(const struct parts *parts, struct scenario *scenario)
     scenario->new_tokens = 1;
     int status = require(parts, KEY_PROMPT_TOKENS) | require(parts, KEY_ANSWER_TOKENS);
     status |= tokens_read(parts, KEY_PROMPT_TOKENS, 1, &scenario->prompt_tokens);
+    status |= tokens_read(parts, KEY_PROMPT_CHUNK, 0, &scenario->prompt_chunk);
     return status | tokens_read(parts, KEY_ANSWER_TOKENS, 1, &scenario->answer_tokens);
 }
 

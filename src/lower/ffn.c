@@ -54,11 +54,47 @@ static void lower_dense(struct demand *demand, const struct shares *s, int kind,
     lower_combine(demand, s, n_layers);
 }
 
+/* Experts of a rank that `tokens` of the FFN group touch: MODEL section 6, Ea, without its bounds. */
+static double touched(const struct shares *s, double held, double tokens)
+{
+    const struct model *const model = &s->scenario->model;
+    return held * (1.0 - pow(1.0 - (double)model->moe.per_token / (double)model->moe.experts, tokens));
+}
+
+/* Sets the experts that the mean rank and the slowest one touch in a step of `tokens`. */
+static void touch_experts(double *mean, double *slowest, const struct routing *r, const struct shares *s, double tokens)
+{
+    *mean = *slowest = touched(s, (double)s->scenario->model.moe.experts / (double)s->plan.ep, tokens);
+    if (s->plan.ep > 1) *slowest = smaller(r->held, larger(1.0, touched(s, r->held, tokens * r->hot)));
+}
+
+/* Where prompts come in chunks, steps with a chunk and steps without one alternate.  All that a step does is the same on
+ * average, but for this: long chunks in few steps touch fewer experts than as many tokens spread evenly (beyond MODEL, whose
+ * `serve` is the even spread). */
+static void share_experts(struct routing *r, const struct shares *s)
+{
+    const double decoding = (double)(s->b * s->ffn_sharded), prompt = decoding * s->prompt_per_token;
+    const double chunk = (double)at_most(s->scenario->prompt_chunk, s->scenario->prompt_tokens);
+    r->chunk_share = 1.0;
+    if (chunk <= prompt) {
+        touch_experts(&r->mean_experts, &r->experts, r, s, s->ffn_tokens);
+        return;
+    }
+    double with_mean, with_slowest, mean, slowest;
+    r->chunk_share = prompt / chunk;
+    r->chunk_tokens = decoding + chunk;
+    r->other_tokens = decoding;
+    touch_experts(&with_mean, &with_slowest, r, s, r->chunk_tokens);
+    touch_experts(&mean, &slowest, r, s, r->other_tokens);
+    r->mean_experts = r->chunk_share * with_mean + (1.0 - r->chunk_share) * mean;
+    r->experts = r->chunk_share * with_slowest + (1.0 - r->chunk_share) * slowest;
+}
+
 struct routing lower_routing(const struct shares *s)
 {
     const struct model *const model = &s->scenario->model;
     const double experts = (double)model->moe.experts, per_token = (double)model->moe.per_token;
-    const double ep = (double)s->plan.ep, g = s->ffn_tokens, load = g * per_token / ep, missed = 1.0 - per_token / experts;
+    const double ep = (double)s->plan.ep, g = s->ffn_tokens, load = g * per_token / ep;
     const bool all_to_all = exchanges_all_to_all(s, true);
     struct routing r = {.expert_tp = (double)s->ffn_ranks / ep, .imbalance = 1.0, .hot = 1.0};
     if (s->plan.ep > 1 && s->tiles_and_waste) {
@@ -66,17 +102,11 @@ struct routing lower_routing(const struct shares *s)
         if (s->scenario->imbalance == IMBALANCE_FACTOR) r.imbalance = smaller(ep, s->scenario->imbalance_factor);
     }
     r.mean_pairs = load;
-    r.mean_experts = experts / ep * (1.0 - pow(missed, g));
     r.held = (double)ceil_ratio(model->moe.experts, s->plan.ep);
-    if (s->plan.ep == 1) {
-        r.average = r.pairs = r.mean_pairs;
-        r.experts = r.mean_experts;
-    } else {
-        r.average = load * r.held * ep / experts;
-        r.hot = larger(r.imbalance, 1.0 / r.average);
-        r.pairs = r.average * r.hot;
-        r.experts = smaller(r.held, larger(1.0, r.held * (1.0 - pow(missed, g * r.hot))));
-    }
+    r.average = s->plan.ep == 1 ? load : load * r.held * ep / experts;
+    if (s->plan.ep > 1) r.hot = larger(r.imbalance, 1.0 / r.average);
+    r.pairs = r.average * r.hot;
+    share_experts(&r, s);
     r.targets = ep * (1.0 - pow(1.0 - 1.0 / ep, per_token));
     r.shared_tokens = all_to_all ? g / (double)s->ffn_ranks : g;
     r.shared_width = (double)model->moe.shared_ffn / (all_to_all ? 1.0 : (double)s->ffn_ranks);

@@ -94,6 +94,8 @@ struct routing {
     double imbalance;      /* i */
     double held;           /* Ec: experts of the fullest rank */
     double average, hot;   /* Q pairs on average there; the slowest gets `hot` times that */
+    double chunk_share;    /* pc: steps that carry a chunk of a prompt, 1 where each carries its even share */
+    double chunk_tokens, other_tokens; /* Gc, Gd: G in such a step and in the others, where pc < 1 */
     double pairs, experts; /* Q * hot on Ea experts */
     double mean_pairs, mean_experts; /* load, and the experts it touches */
     double targets;        /* Y: distinct EP ranks a token goes to */

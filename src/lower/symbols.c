@@ -56,6 +56,7 @@ static void scenario_symbols(double *v, const struct shares *s)
     v[SYMBOL_S] = (double)s->sequence;
     v[SYMBOL_isl] = size_if(s->serve, work->prompt_tokens);
     v[SYMBOL_osl] = size_if(s->serve, work->answer_tokens);
+    v[SYMBOL_chunk] = size_if(s->serve && work->prompt_chunk > 0, work->prompt_chunk);
     v[SYMBOL_wb] = work->weight_bytes;
     v[SYMBOL_kb] = work->kv_bytes;
     v[SYMBOL_ab] = work->activation_bytes;
@@ -118,6 +119,11 @@ static void ffn_symbols(double *v, const struct shares *s, bool moe)
     v[SYMBOL_Ec] = r.held;
     v[SYMBOL_Q] = r.average;
     v[SYMBOL_hot] = r.hot;
+    if (r.chunk_share < 1.0) {
+        v[SYMBOL_Gd] = r.other_tokens;
+        v[SYMBOL_Gc] = r.chunk_tokens;
+        v[SYMBOL_pc] = r.chunk_share;
+    }
     v[SYMBOL_Ea] = r.experts;
     v[SYMBOL_Y] = r.targets;
     v[SYMBOL_Gs] = r.shared_tokens;
@@ -177,6 +183,7 @@ static void ffn_traits(bool *is, const struct shares *s, bool moe)
     is[TRAIT_EVEN] = plan->ep == 1 || imbalance == IMBALANCE_UNIFORM;
     is[TRAIT_RANDOM] = !is[TRAIT_EVEN] && imbalance == IMBALANCE_RANDOM;
     is[TRAIT_FACTOR] = !is[TRAIT_EVEN] && imbalance == IMBALANCE_FACTOR;
+    is[TRAIT_CHUNKED] = moe && lower_routing(s).chunk_share < 1.0;
 }
 
 static void exchange_groups(struct group *over, const struct shares *s)
