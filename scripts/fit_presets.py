@@ -133,7 +133,7 @@ def expert_rows(folder, system, peak):
             touched = experts / ranks * (1 - (1 - chosen / experts) ** tokens)
             moved = 3 * touched * hidden * width * weight_bytes + routed * (2 * hidden + 6 * width) * ACTIVATION_BYTES
             yield Row("experts", row["dtype"], 6 * routed * hidden * width / rate, moved / peak["hbm_bandwidth"],
-                      seconds(row))
+                      seconds(row), tokens * chosen / experts)
 
 
 def collective_rows(folder, system):
@@ -183,22 +183,27 @@ def miss(rows, compute, memory, fixed_s):
                 for row in rows)
 
 
-def fit_gemm(rows):
+def fit_gemm(rows, experts):
     """(e_gemm, e_hbm, o_kernel).
 
     HBM efficiency comes from bf16, a bare GEMM.  A timed GEMM of 8 or 4 bits includes the quantisation of its input, which
-    stacks fuse with the norm, rope or activation beside it: its fixed time is that of two stages of the model.  Bare and
-    quantised weigh alike.  The share of the peak is what serving steps reach, averaged over the formats.
+    stacks fuse with the norm, rope or activation beside it: its fixed time is that of two stages of the model.  Experts are
+    three.  Bare, quantised and experts weigh alike.  The share of the peak is what serving steps reach, averaged over the
+    formats of GEMMs and of experts.
     """
-    forms = by_form(row for row in rows if not row.resident())
+    forms, expert_forms = (by_form(row for row in kind if not row.resident()) for kind in (rows, experts))
     bare, memory, fixed_s = minimise(lambda x: miss(forms["bfloat16"], *x), (0.7, 0.8, 4e-6), (0.1, 0.1, 2e-6),
                                      (0.1, 0.1, 0), (1, 1, 5e-5))
     quantised = [minimise(lambda x: miss(forms[name], x[0], memory, x[1]), (bare, 8e-6), (0.1, 2e-6), (0.1, 0), (1, 5e-5))
                  for name in forms if name != "bfloat16"]
-    if quantised:
-        fixed_s = (fixed_s + mean(fit[1] / 2 for fit in quantised)) / 2
-    steps = [[row for row in form if SERVING_ROWS[0] <= row.rows <= SERVING_ROWS[1]] for form in forms.values()]
-    compute = mean(minimise(lambda x: miss(form, x[0], memory, fixed_s), (bare,), (0.1,), (0.1,), (1,))[0] for form in steps)
+    experts = [minimise(lambda x: miss(form, *x), (bare, memory, 2e-5), (0.1, 0.1, 4e-6), (0.1, 0.1, 0), (1, 1, 2e-4))
+               for form in expert_forms.values()]
+    groups = [fixed_s], [fit[1] / 2 for fit in quantised], [fit[2] / 3 for fit in experts]
+    fixed_s = mean(mean(group) for group in groups if group)
+    steps = [([row for row in form if SERVING_ROWS[0] <= row.rows <= SERVING_ROWS[1]], stages)
+             for kind, stages in ((forms, 1), (expert_forms, 3)) for form in kind.values()]
+    compute = mean(minimise(lambda x: miss(form, x[0], memory, stages * fixed_s), (bare,), (0.1,), (0.1,), (1,))[0]
+                   for form, stages in steps)
     return compute, memory, fixed_s
 
 
@@ -268,7 +273,8 @@ def fit_system(folder, system, peak):
     gemm, links = list(gemm_rows(folder, system, peak)), collective_rows(folder, system)
     attention = list(decode_rows(folder, system, peak)) + list(context_rows(folder, system, peak))
     decode = [row for row in attention if row.kind.startswith("decode")]
-    return {"gemm": fit_gemm(gemm) if gemm else None,
+    experts = list(expert_rows(folder, system, peak))
+    return {"gemm": fit_gemm(gemm, experts) if gemm else None,
             "attention": fit_attention(decode, [row for row in attention if row not in decode]) if decode else None,
             "link": fit_link(links, peak["pe_bandwidth"]) if links else None}
 
