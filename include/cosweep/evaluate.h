@@ -48,21 +48,47 @@ struct wire_rates wire_rates_part(const struct wire_rates *all, int from, int n)
 /* ---- metrics (MODEL section 9) ----------------------------------------------------------------------------------- */
 
 enum better { BETTER_LOW, BETTER_HIGH, BETTER_NEITHER };
-/* X(code, name, dimension, better, meaning) */
+/* What a metric depends on: what the plan allocates; also the rates of work and wires; also the store row. */
+enum metric_of { METRIC_OF_PLAN, METRIC_OF_RATES, METRIC_OF_STORE };
+/* What metrics are made of, of one candidate; or, for a box of machines, the end of each term's range that is best for a
+ * metric: all at their lowest, but peak_s, capacity_bytes and longest_step_s at their highest. */
+struct metric_terms {
+    double tokens, latency_per_step;  /* of a step: tokens of all replicas; latency over step, 1 or 1/accepted */
+    double pes, cubes, sips, memory_bytes;
+    double step_s, longest_step_s;    /* of one candidate the same */
+    double active_j, idle_w;          /* energy of a step without idle power; idle power of a PE */
+    double peak_s;                    /* what one PE needs for the step's own work at peak rates */
+    double cost, capacity_bytes;
+};
+/* A metric is one row here: its equation over the terms m is also its bound over a box of machines, so it may only get
+ * better where a term moves to its best end.  X(code, name, dimension, better, of, equation, meaning) */
 #define METRICS(X)                                                                                                          \
-    X(LATENCY, "latency", SECONDS, LOW, "time to first token (prefill) or per output token")                                \
-    X(THROUGHPUT, "throughput", TOKENS_PER_S, HIGH, "tokens per second of all replicas")                                    \
-    X(THROUGHPUT_PER_PE, "throughput_per_pe", TOKENS_PER_S, HIGH, "throughput over allocated PEs")                          \
-    X(INTERACTIVITY, "interactivity", PER_S, HIGH, "1 / latency")                                                           \
-    X(PES, "pes", COUNT, LOW, "allocated PEs")                                                                              \
-    X(CUBES, "cubes", COUNT, LOW, "allocated cubes")                                                                        \
-    X(SIPS, "sips", COUNT, LOW, "allocated SIPs")                                                                           \
-    X(HBM_UTILIZATION, "hbm_utilization", FRACTION, NEITHER, "memory of the fullest PE over its capacity")                  \
-    X(EFFICIENCY, "efficiency", FRACTION, HIGH, "share of the machine's roofline the job reaches")                          \
-    X(ENERGY_PER_TOKEN, "energy_per_token", JOULES_PER_TOKEN, LOW, "energy of a step over its tokens")                      \
-    X(POWER, "power", WATTS, LOW, "energy of a step over its time")                                                         \
-    X(COST, "cost", COST, LOW, "cost of the allocated machine")                                                             \
-    X(COST_PER_TOKEN, "cost_per_token", COST_PER_TOKEN, LOW, "cost times step time over tokens")
+    X(LATENCY, "latency", SECONDS, LOW, RATES, m.step_s * m.latency_per_step,                                               \
+      "time to first token (prefill) or per output token")                                                                  \
+    X(THROUGHPUT, "throughput", TOKENS_PER_S, HIGH, RATES, m.tokens / m.step_s,                                             \
+      "tokens per second of all replicas")                                                                                  \
+    X(THROUGHPUT_PER_PE, "throughput_per_pe", TOKENS_PER_S, HIGH, RATES, m.tokens / m.pes / m.step_s,                       \
+      "throughput over allocated PEs")                                                                                      \
+    X(INTERACTIVITY, "interactivity", PER_S, HIGH, RATES, 1.0 / (m.step_s * m.latency_per_step),                            \
+      "1 / latency")                                                                                                        \
+    X(PES, "pes", COUNT, LOW, PLAN, m.pes,                                                                                  \
+      "allocated PEs")                                                                                                      \
+    X(CUBES, "cubes", COUNT, LOW, PLAN, m.cubes,                                                                            \
+      "allocated cubes")                                                                                                    \
+    X(SIPS, "sips", COUNT, LOW, PLAN, m.sips,                                                                               \
+      "allocated SIPs")                                                                                                     \
+    X(HBM_UTILIZATION, "hbm_utilization", FRACTION, NEITHER, STORE, m.memory_bytes / m.capacity_bytes,                      \
+      "memory of the fullest PE over its capacity")                                                                         \
+    X(EFFICIENCY, "efficiency", FRACTION, HIGH, RATES, m.peak_s / (m.pes * m.step_s),                                       \
+      "share of the machine's roofline the job reaches")                                                                    \
+    X(ENERGY_PER_TOKEN, "energy_per_token", JOULES_PER_TOKEN, LOW, RATES, (m.active_j + m.idle_w * m.pes * m.step_s) / m.tokens,\
+      "energy of a step over its tokens")                                                                                   \
+    X(POWER, "power", WATTS, LOW, RATES, m.active_j / m.longest_step_s + m.idle_w * m.pes,                                  \
+      "energy of a step over its time")                                                                                     \
+    X(COST, "cost", COST, LOW, STORE, m.cost,                                                                               \
+      "cost of the allocated machine")                                                                                      \
+    X(COST_PER_TOKEN, "cost_per_token", COST_PER_TOKEN, LOW, STORE, m.cost * m.step_s / m.tokens,                           \
+      "cost times step time over tokens")
 enum metric {
 #define X(code, ...) METRIC_##code,
     METRICS(X)
@@ -73,19 +99,21 @@ struct metric_facts {
     const char *name;
     enum dimension dimension;
     enum better better;
+    enum metric_of of;
     const char *meaning;
 };
 extern const struct metric_facts metric_facts[N_METRICS];
 int metric_code(const char *name); /* -1 if unknown */
-/* Whether a metric depends on the store row, and whether on any rate at all. */
 static inline bool metric_of_store(enum metric metric)
 {
-    return metric == METRIC_COST || metric == METRIC_COST_PER_TOKEN || metric == METRIC_HBM_UTILIZATION;
+    return metric_facts[metric].of == METRIC_OF_STORE;
 }
 static inline bool metric_of_plan(enum metric metric)
 {
-    return metric == METRIC_PES || metric == METRIC_CUBES || metric == METRIC_SIPS;
+    return metric_facts[metric].of == METRIC_OF_PLAN;
 }
+/* One that metric_of_plan, of what lower_allocation says. */
+double metric_of_allocation(enum metric metric, const struct demand *demand);
 
 /* ---- the sweep's loop -------------------------------------------------------------------------------------------- */
 

@@ -84,25 +84,26 @@ struct extent bound_cost(const struct demand *demand, const struct work_extents 
 double bound_metric(enum metric metric, const struct demand *d, const struct work_extents *work,
                     const struct wire_extents *wire, const struct store_extents *store, struct extent step_s)
 {
-    const double pes = (double)d->pes;
-    const double cost = bound_cost(d, work, wire, store).low;
+    const struct metric_terms m = {
+        .tokens = d->tokens,
+        .latency_per_step = d->latency_per_step,
+        .pes = (double)d->pes,
+        .cubes = (double)d->cubes,
+        .sips = (double)d->sips,
+        .memory_bytes = memory_bytes(d),
+        .step_s = step_s.low,
+        .longest_step_s = step_s.high,
+        .active_j = work->energy_j.low + wire->energy_j.low,
+        .idle_w = work->idle_w.low,
+        .peak_s = peak_s(d, work->s_per_peak_flop.high, work->s_per_peak_byte.high),
+        .cost = bound_cost(d, work, wire, store).low,
+        .capacity_bytes = store->capacity_bytes.high,
+    };
     switch (metric) {
-    case METRIC_LATENCY: return step_s.low * d->latency_per_step;
-    case METRIC_THROUGHPUT: return d->tokens / step_s.low;
-    case METRIC_THROUGHPUT_PER_PE: return d->tokens / pes / step_s.low;
-    case METRIC_INTERACTIVITY: return 1.0 / (step_s.low * d->latency_per_step);
-    case METRIC_PES: return pes;
-    case METRIC_CUBES: return (double)d->cubes;
-    case METRIC_SIPS: return (double)d->sips;
-    case METRIC_HBM_UTILIZATION: return memory_bytes(d) / store->capacity_bytes.high;
-    case METRIC_EFFICIENCY: return roofline_share(d, work->s_per_peak_flop.high, work->s_per_peak_byte.high, step_s.low);
-    case METRIC_ENERGY_PER_TOKEN:
-        return step_energy_j(d, work->energy_j.low, wire->energy_j.low, work->idle_w.low, step_s.low) / d->tokens;
-    case METRIC_POWER: /* idle power is there at any step; what a step takes is spread over the longest */
-        return (step_energy_j(d, work->energy_j.low, wire->energy_j.low, 0.0, 0.0) / step_s.high + work->idle_w.low * pes) *
-               (1.0 - 1e-14);
-    case METRIC_COST: return cost;
-    case METRIC_COST_PER_TOKEN: return cost * step_s.low / d->tokens;
+#define X(code, name, dimension, better, of, equation, meaning)                                                             \
+    case METRIC_##code: return equation;
+        METRICS(X)
+#undef X
     case N_METRICS: break;
     }
     return 0.0;

@@ -55,14 +55,10 @@ INLINE double machine_cost(const struct demand *d, double work_cost_per_pe, doub
     return (double)d->pes * (work_cost_per_pe + store_cost_per_pe) + wires_cost;
 }
 
-INLINE double step_energy_j(const struct demand *d, double work_j, double wire_j, double idle_w, double step_s)
+/* What one PE needs at peak rates for the step's own work: all PEs together reach the share peak_s / (pes * step). */
+INLINE double peak_s(const struct demand *d, double s_per_peak_flop, double s_per_peak_byte)
 {
-    return work_j + wire_j + idle_w * (double)d->pes * step_s;
-}
-
-INLINE double roofline_share(const struct demand *d, double s_per_peak_flop, double s_per_peak_byte, double step_s)
-{
-    return larger(d->own_flop * s_per_peak_flop, d->own_hbm_bytes * s_per_peak_byte) / ((double)d->pes * step_s);
+    return larger(d->own_flop * s_per_peak_flop, d->own_hbm_bytes * s_per_peak_byte);
 }
 
 INLINE double memory_bytes(const struct demand *d)

@@ -4,7 +4,8 @@
 #include <string.h>
 
 const struct metric_facts metric_facts[N_METRICS] = {
-#define X(code, name, dimension, better, meaning) {name, DIM_##dimension, BETTER_##better, meaning},
+#define X(code, name, dimension, better, of, equation, meaning)                                                             \
+    {name, DIM_##dimension, BETTER_##better, METRIC_OF_##of, meaning},
     METRICS(X)
 #undef X
 };
@@ -83,64 +84,43 @@ double evaluate_pair(const struct demand *demand, const struct times *times, int
 
 /* ---- metrics ----------------------------------------------------------------------------------------------------- */
 
-INLINE void fill(double *restrict out, int n, double value)
+/* Row x of a slice with store row k. */
+INLINE struct metric_terms terms_at(const struct slice *s, bool along_wire, int x, int k, double step_s)
 {
-    for (int x = 0; x < n; x++) out[x] = value;
-}
-
-INLINE double slice_energy_j(const struct slice *s, bool along_wire, int x, double step_s)
-{
+    const struct demand *const d = s->demand;
     const int i = along_wire ? s->fixed : x, j = along_wire ? x : s->fixed;
-    return step_energy_j(s->demand, s->times->work_j[i], s->times->wire_j[j], s->work->idle_w[i], step_s);
+    return (struct metric_terms){
+        .tokens = d->tokens,
+        .latency_per_step = d->latency_per_step,
+        .pes = (double)d->pes,
+        .cubes = (double)d->cubes,
+        .sips = (double)d->sips,
+        .memory_bytes = memory_bytes(d),
+        .step_s = step_s,
+        .longest_step_s = step_s,
+        .active_j = s->times->work_j[i] + s->times->wire_j[j],
+        .idle_w = s->work->idle_w[i],
+        .peak_s = peak_s(d, s->work->s_per_peak_flop[i], s->work->s_per_peak_byte[i]),
+        .cost = machine_cost(d, s->work->cost_per_pe[i], s->times->wire_cost[j], s->store->cost_per_pe[k]),
+        .capacity_bytes = s->store->capacity_bytes[k],
+    };
 }
 
-INLINE double slice_cost(const struct slice *s, bool along_wire, int x, int k)
-{
-    const int i = along_wire ? s->fixed : x, j = along_wire ? x : s->fixed;
-    return machine_cost(s->demand, s->work->cost_per_pe[i], s->times->wire_cost[j], s->store->cost_per_pe[k]);
-}
-
-/* `along_wire` is a constant where this is inlined, so that each loop reads one table contiguously. */
+/* `metric` and `along_wire` are known where this is inlined: each loop reads the columns that its equation needs, one table
+ * contiguously. */
 INLINE void metric_along(double *restrict out, enum metric metric, const struct slice *s, bool along_wire, int k,
                          const double *restrict step_s)
 {
-    const struct demand *const d = s->demand;
-    const double tokens = d->tokens, pes = (double)d->pes, per_step = d->latency_per_step;
     switch (metric) {
-    case METRIC_LATENCY:
-        for (int x = 0; x < s->n; x++) out[x] = step_s[x] * per_step;
+#define X(code, name, dimension, better, of, equation, meaning)                                                             \
+    case METRIC_##code:                                                                                                     \
+        for (int x = 0; x < s->n; x++) {                                                                                    \
+            const struct metric_terms m = terms_at(s, along_wire, x, k, step_s[x]);                                         \
+            out[x] = equation;                                                                                              \
+        }                                                                                                                   \
         break;
-    case METRIC_THROUGHPUT:
-        for (int x = 0; x < s->n; x++) out[x] = tokens / step_s[x];
-        break;
-    case METRIC_THROUGHPUT_PER_PE:
-        for (int x = 0; x < s->n; x++) out[x] = tokens / pes / step_s[x];
-        break;
-    case METRIC_INTERACTIVITY:
-        for (int x = 0; x < s->n; x++) out[x] = 1.0 / (step_s[x] * per_step);
-        break;
-    case METRIC_PES: fill(out, s->n, pes); break;
-    case METRIC_CUBES: fill(out, s->n, (double)d->cubes); break;
-    case METRIC_SIPS: fill(out, s->n, (double)d->sips); break;
-    case METRIC_HBM_UTILIZATION: fill(out, s->n, memory_bytes(d) / s->store->capacity_bytes[k]); break;
-    case METRIC_EFFICIENCY:
-        for (int x = 0; x < s->n; x++) {
-            const int i = along_wire ? s->fixed : x;
-            out[x] = roofline_share(d, s->work->s_per_peak_flop[i], s->work->s_per_peak_byte[i], step_s[x]);
-        }
-        break;
-    case METRIC_ENERGY_PER_TOKEN:
-        for (int x = 0; x < s->n; x++) out[x] = slice_energy_j(s, along_wire, x, step_s[x]) / tokens;
-        break;
-    case METRIC_POWER:
-        for (int x = 0; x < s->n; x++) out[x] = slice_energy_j(s, along_wire, x, step_s[x]) / step_s[x];
-        break;
-    case METRIC_COST:
-        for (int x = 0; x < s->n; x++) out[x] = slice_cost(s, along_wire, x, k);
-        break;
-    case METRIC_COST_PER_TOKEN:
-        for (int x = 0; x < s->n; x++) out[x] = slice_cost(s, along_wire, x, k) * step_s[x] / tokens;
-        break;
+        METRICS(X)
+#undef X
     case N_METRICS: break;
     }
 }
@@ -150,4 +130,17 @@ SIMD_CLONES void evaluate_metric(double *restrict out, enum metric metric, const
 {
     if (slice->along_wire) metric_along(out, metric, slice, true, k, step_s);
     else metric_along(out, metric, slice, false, k, step_s);
+}
+
+double metric_of_allocation(enum metric metric, const struct demand *demand)
+{
+    const struct metric_terms m = {.pes = (double)demand->pes, .cubes = (double)demand->cubes, .sips = (double)demand->sips};
+    switch (metric) {
+#define X(code, name, dimension, better, of, equation, meaning)                                                             \
+    case METRIC_##code: return METRIC_OF_##of == METRIC_OF_PLAN ? (equation) : 0.0;
+        METRICS(X)
+#undef X
+    case N_METRICS: break;
+    }
+    return 0.0;
 }

@@ -21,7 +21,8 @@ static const struct row_column columns[N_ROW_COLUMNS] = {
     {#member, meaning, DIM_##dimension, words, AT(hardware.member), false, 1},
         HARDWARE_KNOBS(X)
 #undef X
-#define X(code, name, dimension, better, meaning) {name, meaning, DIM_##dimension, "", AT(metric[METRIC_##code]), false, 1},
+#define X(code, name, dimension, better, of, equation, meaning)                                                             \
+    {name, meaning, DIM_##dimension, "", AT(metric[METRIC_##code]), false, 1},
             METRICS(X)
 #undef X
                 {"weights_bytes", "weights on the fullest PE", DIM_BYTES, "", AT(weight_bytes), false, 1},

@@ -208,15 +208,12 @@ static double against_of(const struct joint_tile *t, enum metric metric, const s
 {
     const int64_t wire = sweep->wire.n, store = sweep->store.n;
     struct result_row row;
-    switch (metric) {
-    case METRIC_PES: return (double)allocated->pes;
-    case METRIC_CUBES: return (double)allocated->cubes;
-    case METRIC_SIPS: return (double)allocated->sips;
-    case METRIC_COST:
+    if (metric_of_plan(metric)) return metric_of_allocation(metric, allocated);
+    if (metric == METRIC_COST)
         return evaluate_cost(allocated, &sweep->work, (int)(id / store / wire % sweep->work.n), &sweep->wire,
                              (int)(id / store % wire), &sweep->store, (int)(id % store));
-    default: sweep_row(&row, t->study, sweep->scenario, id); return row.metric[metric];
-    }
+    sweep_row(&row, t->study, sweep->scenario, id);
+    return row.metric[metric];
 }
 
 static void allocate(struct demand *demand, const struct joint_tile *t, const struct scenario *scenario, int64_t lowered)

@@ -110,10 +110,7 @@ static void mask_bins(struct worker *worker, enum metric metric, int n)
 static int32_t single_bin(enum metric metric, const struct demand *demand, const struct corners *box,
                           const struct store_extents *store)
 {
-    if (metric_of_plan(metric))
-        return histogram_bin((double)(metric == METRIC_PES     ? demand->pes
-                                      : metric == METRIC_CUBES ? demand->cubes
-                                                               : demand->sips));
+    if (metric_of_plan(metric)) return histogram_bin(metric_of_allocation(metric, demand));
     if (metric != METRIC_COST) return -1;
     const struct extent cost = bound_cost(demand, &box->work, &box->wire, store);
     const int32_t low = histogram_bin(cost.low);

@@ -120,14 +120,9 @@ static void run_stores(struct worker *worker, struct outcome *outcome, struct ti
 static int limit_of_plan(const struct study *study, const struct demand *demand)
 {
     for (int l = 0; l < study->n_limits; l++) {
-        double value;
-        switch (study->limit[l].metric) {
-        case METRIC_PES: value = (double)demand->pes; break;
-        case METRIC_CUBES: value = (double)demand->cubes; break;
-        case METRIC_SIPS: value = (double)demand->sips; break;
-        default: return -1;
-        }
-        if (limit_breaks(&study->limit[l], value)) return l;
+        const enum metric metric = study->limit[l].metric;
+        if (!metric_of_plan(metric)) return -1;
+        if (limit_breaks(&study->limit[l], metric_of_allocation(metric, demand))) return l;
     }
     return -1;
 }
