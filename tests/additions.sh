@@ -2,6 +2,7 @@
 # To add a knob, a model, a machine or a metric is to change one place (README, Contribute): a copy of the sources gets one of
 # each, is built, and the program is asked for all of them: tests/additions.sh PROGRAM
 # Where there is no compiler or no cmake this says so and is skipped.
+# shellcheck disable=SC1003 # lines of a macro end in a backslash
 set -u
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# `explain RESULT --row N` says the numbers of that row to the bit, for every kind of study: tests/rows.sh PROGRAM
+# `explain RESULT --row N` says the numbers of that row to the bit, for every kind of study, and `show --json` those of the
+# joint front: tests/rows.sh PROGRAM
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,6 +10,8 @@ for study in decode prefill serve stages; do
     "$1" run "$here/data/studies/$study.yaml" -o "$work/$study.h5" --progress none >/dev/null
 done
 "$1" run "$here/data/studies/grid.yaml" --set search=pruned -o "$work/grid.h5" --progress none >/dev/null
+"$1" run "$here/data/studies/serve.yaml" --set joint.metric=latency --set 'joint.against=[cost]' -o "$work/joint.h5" \
+    --progress none >/dev/null
 /usr/bin/python3 -B - "$1" "$work"/*.h5 <<'END_OF_PYTHON'
 import json
 import subprocess
@@ -31,6 +34,14 @@ for path in paths:
                                 for metric in METRICS if answer[metric] != pareto[metric][row]]
                 if not answer["fits"]:
                     differences.append(f"{path} {name} row {row}: explain says it does not fit")
+        if "joint" not in result:
+            continue
+        shown = json.loads(subprocess.run([program, "show", path, "--json"], check=True, capture_output=True, text=True).stdout)
+        joint, rows = result["joint"], shown["joint"]["rows"]
+        assert len(rows) == len(joint["row"]) > 0
+        for name, values in [("mean", [row["mean"] for row in rows]), ("cost", [row["cost"] for row in rows])] + [
+                (f"scenarios/{name}/latency", [row["choices"][name]["latency"] for row in rows]) for name in result["scenarios"]]:
+            differences += [f"{path} joint: show says another {name}"] * (joint[name][:].tolist() != values)
 print("\n".join(differences[:20]), end="\n" if differences else "")
 sys.exit(1 if differences else 0)
 END_OF_PYTHON

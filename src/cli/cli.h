@@ -115,6 +115,10 @@ void shown_default(struct shown *shown, const struct result *result, const struc
 int shown_named(struct shown *shown, const char *list, const char *place, struct errors *errors);
 /* The value as text: scaled with a unit for people, or raw in base units; codes are words in both.  Returns `text`. */
 char *row_text(char text[32], const struct result_row *row, const struct row_column *column, bool raw);
+/* The columns of a row as members of the object that is open. */
+void shown_json(struct json *json, const struct shown *shown, const struct result_row *row);
+/* The joint front as the member "joint": the first `top` rows (0 = all), each scenario's choice in the columns shown. */
+void joint_json(struct json *json, const struct result *result, int64_t top, const struct shown *shown);
 /* The Pareto table of a scenario: rows order[0..n), or the first n in the order of the file where `order` is NULL. */
 void shown_print(const struct shown *shown, const struct result_scenario *scenario, const int64_t *order, int64_t n,
                  FILE *to);

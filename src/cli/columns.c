@@ -113,3 +113,22 @@ void shown_print(const struct shown *shown, const struct result_scenario *scenar
     table_print(&table, to, marked);
     table_free(&table);
 }
+
+static int64_t row_whole(const struct result_row *row, const struct row_column *column)
+{
+    int64_t whole;
+    memcpy(&whole, (const char *)row + column->offset, sizeof whole);
+    return whole;
+}
+
+void shown_json(struct json *json, const struct shown *shown, const struct result_row *row)
+{
+    char text[32];
+    for (int c = 0; c < shown->n; c++) {
+        const struct row_column *const column = shown->column[c];
+        if (column->dimension == DIM_CODE) json_text(json, column->name, row_text(text, row, column, true));
+        else if (column->dimension == DIM_BOOL) json_bool(json, column->name, row_value(row, column) != 0);
+        else if (column->whole) json_whole(json, column->name, row_whole(row, column));
+        else json_number(json, column->name, row_value(row, column));
+    }
+}

@@ -14,6 +14,20 @@ static bool varies(const struct result_joint *joint, int knob)
     return false;
 }
 
+/* Knobs of the machine in which the rows differ; returns how many. */
+static int varying_knobs(int knob[N_HARDWARE_KNOBS], const struct result_joint *joint)
+{
+    int n = 0;
+    for (int k = 0; k < N_HARDWARE_KNOBS; k++)
+        if (varies(joint, k)) knob[n++] = k;
+    return n;
+}
+
+static int64_t n_shown(const struct result_joint *joint, int64_t top)
+{
+    return top > 0 && top < joint->n_rows ? top : joint->n_rows;
+}
+
 static void knob_text(char text[32], const struct knob *knob, double value)
 {
     if (knob->dimension == DIM_CODE) knob_word(knob, (int)value, text);
@@ -38,13 +52,12 @@ void joint_print(const struct result *result, FILE *to, int64_t top)
 {
     const struct result_joint *const joint = &result->joint;
     const struct joint *const asked = &result->joint_asked;
-    const int64_t n = top > 0 && top < joint->n_rows ? top : joint->n_rows;
-    int knob[N_HARDWARE_KNOBS], n_knobs = 0, column = 0;
+    const int64_t n = n_shown(joint, top);
+    int knob[N_HARDWARE_KNOBS], column = 0;
     struct table table;
     char text[128];
     if (joint->n_rows == 0) return;
-    for (int k = 0; k < N_HARDWARE_KNOBS; k++)
-        if (varies(joint, k)) knob[n_knobs++] = k;
+    const int n_knobs = varying_knobs(knob, joint);
     fprintf(to, "\none machine for all: %" PRId64 " rows over the weighted geometric mean of %s", joint->n_rows,
             metric_facts[asked->metric].name);
     for (int a = 0; a < asked->n_against; a++) fprintf(to, ", %s", metric_facts[asked->against[a]].name);
@@ -77,4 +90,41 @@ void joint_print(const struct result *result, FILE *to, int64_t top)
     table_print(&table, to, -1);
     table_free(&table);
     if (n < joint->n_rows) fprintf(to, "... and %" PRId64 " more\n", joint->n_rows - n);
+}
+
+void joint_json(struct json *json, const struct result *result, int64_t top, const struct shown *shown)
+{
+    const struct result_joint *const joint = &result->joint;
+    const struct joint *const asked = &result->joint_asked;
+    int knob[N_HARDWARE_KNOBS];
+    char text[32];
+    if (!asked->wanted) return;
+    const int n_knobs = varying_knobs(knob, joint);
+    json_open(json, "joint", '{');
+    json_text(json, "metric", metric_facts[asked->metric].name);
+    json_open(json, "rows", '[');
+    for (int64_t i = 0; i < n_shown(joint, top); i++) {
+        const struct joint_row *const row = &joint->row[i];
+        json_open(json, NULL, '{');
+        json_whole(json, "row", i);
+        json_number(json, "mean", row->mean);
+        for (int a = 0; a < asked->n_against; a++) json_number(json, metric_facts[asked->against[a]].name, row->against[a]);
+        for (int k = 0; k < n_knobs; k++) {
+            const struct knob *const of = &hardware_knob[knob[k]];
+            const double value = knob_of(row, knob[k]);
+            if (of->dimension == DIM_CODE) json_text(json, of->name, knob_word(of, (int)value, text));
+            else json_number(json, of->name, value);
+        }
+        json_open(json, "choices", '{');
+        for (int s = 0; s < result->n_scenarios; s++) {
+            if (row->choice[s].id < 0) continue;
+            json_open(json, result->scenario[s].name, '{');
+            shown_json(json, shown, &row->choice[s]);
+            json_close(json, '}');
+        }
+        json_close(json, '}');
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_close(json, '}');
 }

@@ -123,25 +123,11 @@ static void csv_show(const struct result_scenario *scenario, const struct shown 
     }
 }
 
-static int64_t row_whole(const struct result_row *row, const struct row_column *column)
-{
-    int64_t whole;
-    memcpy(&whole, (const char *)row + column->offset, sizeof whole);
-    return whole;
-}
-
 static void json_row(struct json *json, const struct result_row *row, int64_t index, const struct shown *shown)
 {
-    char text[32];
     json_open(json, NULL, '{');
     json_whole(json, "row", index);
-    for (int c = 0; c < shown->n; c++) {
-        const struct row_column *const column = shown->column[c];
-        if (column->dimension == DIM_CODE) json_text(json, column->name, row_text(text, row, column, true));
-        else if (column->dimension == DIM_BOOL) json_bool(json, column->name, row_value(row, column) != 0);
-        else if (column->whole) json_whole(json, column->name, row_whole(row, column));
-        else json_number(json, column->name, row_value(row, column));
-    }
+    shown_json(json, shown, row);
     json_close(json, '}');
 }
 
@@ -191,11 +177,15 @@ static void form_open(struct json *json, const struct result *result, const stru
     }
 }
 
-static void form_close(struct json *json, const struct result *result)
+static void form_close(struct json *json, const struct result *result, const struct shown *shown)
 {
+    struct shown all = {0};
+    struct errors none = {0};
     if (!options.json && !options.csv && !options.scenario) joint_print(result, stdout, options.top);
     if (!options.json) return;
     json_close(json, ']');
+    shown_named(&all, "all", "", &none);
+    if (!options.scenario) joint_json(json, result, options.top, options.columns ? shown : &all);
     json_close(json, '}');
     printf("\n");
 }
@@ -266,7 +256,7 @@ static int cmd_show(struct cli *cli)
         else if (options.json) json_show(&json, &result, scenario, &shown, order);
         else text_show(&result, scenario, &shown, order);
     }
-    form_close(&json, &result);
+    form_close(&json, &result, &shown);
     code = STATUS_DONE;
 out:
     arena_free(&arena);
