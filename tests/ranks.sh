@@ -82,4 +82,10 @@ refused "a bad study" run "$work/bad.yaml" -o "$work/bad.h5" --progress none
 refused "no such study" run "$work/missing.yaml" -o "$work/bad.h5" --progress none
 refused "an unknown option" run "$work/ties.yaml" --no-such-option
 [ ! -e "$work/bad.h5" ] || fail "a bad study left a result"
+
+# What only rank 0 sees: the others leave the exit code to it, since srun takes the highest.
+OMP_NUM_THREADS=1 timeout 60 mpirun -q -n 4 sh -c '"$@"; echo $? >"$0/code-$OMPI_COMM_WORLD_RANK"' "$work" \
+    "$program" run "$work/pruned.yaml" -o "$work/smoke.h5" --progress none >"$work/out" 2>"$work/err" </dev/null
+codes=$(cat "$work"/code-* | tr '\n' ' ')
+[ "$codes" = "2 0 0 0 " ] || { fail "a result of another study: exit codes $codes, not 2 0 0 0"; cat "$work/err" >&2; }
 exit $failed

@@ -112,6 +112,8 @@ int main(int argc, char **argv)
         if (cli.ranks.rank == cli.speaker) errors_print(&cli.errors, stderr);
         code = code <= STATUS_DONE ? cli.errors.item[0].code : code;
     }
+    /* The error is another rank's, and so is the exit code: srun takes the highest of all. */
+    if (code < STATUS_DONE && cli.speaker != cli.ranks.rank) code = STATUS_DONE;
     code = output_close(code);
     ranks_stop();
     return code;
