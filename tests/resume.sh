@@ -90,6 +90,36 @@ for signal in TERM INT USR1; do
     rm -f signal.h5*
 done
 
+# One rank that is told stops all, and the one that speaks knows why.
+OMP_NUM_THREADS=1 mpirun -q -n 2 sh -c 'echo $$ >pid-$OMPI_COMM_WORLD_RANK; exec "$@"' rank "$program" run study.yaml \
+    -o signal.h5 --checkpoint 0.02s --progress none >/dev/null 2>message.txt &
+pid=$!
+while [ ! -e signal.h5.checkpoint ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+kill -s TERM "$(cat pid-1)"
+wait $pid
+status=$?
+[ $status -eq 4 ] && grep -q "stopped by SIGTERM" message.txt
+check "SIGTERM of rank 1 only (got $status: $(cat message.txt))" $?
+
+# What the checkpoint held took no time now: the rate is of what was done since.
+"$program" run study.yaml -o signal.h5 --resume --progress none >/dev/null
+/usr/bin/python3 - >message.txt 2>&1 <<'END'
+import h5py
+
+def evaluated(name):  # as counted, and as the rate says
+    with h5py.File(name) as file:
+        done = file["performance"]
+        counted = sum(int(scenario.attrs["evaluated"]) for scenario in file["scenarios"].values())
+        return counted, done["candidates_per_s"][()] * done["sweep"][()]
+
+counted, rated = evaluated("whole.h5")
+assert abs(rated / counted - 1) < 1e-9, f"uninterrupted: {rated} of {counted}"
+counted, rated = evaluated("signal.h5")
+assert 0 < rated < 0.999 * counted, f"resumed: {rated} of {counted}"
+END
+check "the rate of a resumed run: $(tail -n 1 message.txt)" $?
+rm -f signal.h5*
+
 # ---- checkpoints that may not be used ---------------------------------------------------------------------------------
 OMP_NUM_THREADS=1 "$program" run study.yaml -o limit.h5 --time-limit 0.05s --progress none >/dev/null 2>&1
 check "the time limit exits with 4" $(($? != 4))

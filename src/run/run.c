@@ -94,14 +94,24 @@ static double collect_busy(double busy_s, struct ranks ranks)
 /* ---- one grid ---------------------------------------------------------------------------------------------------- */
 
 struct spent {
-    double sweep_s, reduce_s, busy_s;
+    double sweep_s, busy_s;
+    int64_t n_evaluated; /* in this time, so without what a checkpoint held; rank 0 */
 };
+
+static int64_t count_evaluated(const struct saved *saved)
+{
+    int64_t n = 0;
+    for (int s = 0; s < saved->n_scenarios; s++)
+        n += saved->scenario[s].seeds.outcome.n_evaluated + saved->scenario[s].sweep.outcome.n_evaluated;
+    return n;
+}
 
 /* Finish every scenario of `saved`. Returns as units_run. */
 static int sweep_all(struct saved *saved, const struct study *study, const struct run_options *options, struct ranks ranks,
                      struct spent *spent, struct errors *errors)
 {
     const double from_s = clock_s();
+    const int64_t n_before = ranks.rank == 0 ? count_evaluated(saved) : 0;
     int status = 0;
     for (int i = 0; i < study->n_scenarios && status == 0; i++) {
         struct sweep sweep;
@@ -112,6 +122,7 @@ static int sweep_all(struct saved *saved, const struct study *study, const struc
         sweep_free(&sweep);
     }
     spent->sweep_s += clock_s() - from_s;
+    if (ranks.rank == 0) spent->n_evaluated += count_evaluated(saved) - n_before;
     return status;
 }
 
@@ -162,12 +173,10 @@ static void keep_all(struct result *result, const struct study *study, const str
     for (int i = 0; i < study->n_scenarios; i++) sweep_free(&sweep[i]);
     free(sweep);
     if (ranks.rank != 0) return;
-    double evaluated = 0.0;
-    for (int i = 0; i < study->n_scenarios; i++) evaluated += (double)result->scenario[i].n_evaluated;
     result->performance = (struct performance){
         .sweep_s = spent->sweep_s,
         .reduce_s = clock_s() - from_s,
-        .candidates_per_s = spent->sweep_s > 0.0 ? evaluated / spent->sweep_s : 0.0,
+        .candidates_per_s = spent->sweep_s > 0.0 ? (double)spent->n_evaluated / spent->sweep_s : 0.0,
         .imbalance = spent->busy_s > 0.0 ? spent->sweep_s * n_threads * ranks.n / spent->busy_s : 1.0,
         .n_ranks = ranks.n,
         .n_threads = n_threads,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static volatile sig_atomic_t caught;
+static int heard;         /* from another rank; between two batches, when no thread looks */
 static double deadline_s; /* on clock_s(); 0 = none */
 
 static void catch_signal(int number)
@@ -25,12 +26,24 @@ void stop_watch(double limit_s)
     deadline_s = limit_s > 0.0 ? clock_s() + limit_s - margin_s : 0.0;
 }
 
-bool stop_wanted(void)
+int stop_reason(void)
 {
-    return caught != 0 || (deadline_s > 0.0 && clock_s() >= deadline_s);
+    if (caught != 0) return caught;
+    if (heard != 0) return heard;
+    return deadline_s > 0.0 && clock_s() >= deadline_s ? STOP_TIME_LIMIT : 0;
+}
+
+void stop_with(int reason)
+{
+    if (heard == 0) heard = reason;
 }
 
 const char *stop_cause(void)
 {
-    return caught == SIGTERM ? "SIGTERM" : caught == SIGINT ? "SIGINT" : caught == SIGUSR1 ? "SIGUSR1" : "the time limit";
+    switch (stop_reason()) {
+    case SIGTERM: return "SIGTERM";
+    case SIGINT: return "SIGINT";
+    case SIGUSR1: return "SIGUSR1";
+    default: return "the time limit";
+    }
 }

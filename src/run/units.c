@@ -52,7 +52,7 @@ static int64_t run_batch(struct work *work)
     {
         struct thread *const mine = &work->thread[omp_get_thread_num()];
         const double start_s = clock_s();
-        while (!stop_wanted()) {
+        while (stop_reason() == 0) {
             int64_t turn, finished;
 #pragma omp atomic capture
             turn = next++;
@@ -73,7 +73,7 @@ static int64_t run_batch(struct work *work)
 
 struct turn {
     int64_t done;
-    bool stop;
+    int stop; /* its reason, 0 = none */
 };
 
 static void mark(struct work *work, int rank, int64_t done)
@@ -84,21 +84,20 @@ static void mark(struct work *work, int rank, int64_t done)
 /* Who did what of a batch, to rank 0. Returns whether any was told to stop (rank 0). */
 static bool report(struct work *work, int64_t done)
 {
-    const struct turn mine = {done, stop_wanted()};
-    bool stop = mine.stop;
     if (work->ranks.rank != 0) {
+        const struct turn mine = {done, stop_reason()};
         ranks_send(&mine, sizeof mine);
-        return stop;
+        return mine.stop != 0;
     }
     mark(work, 0, done);
     for (int from = 1; from < work->ranks.n; from++) {
         size_t bytes;
         struct turn *const theirs = ranks_receive(from, &bytes);
         mark(work, from, theirs->done);
-        stop = stop || theirs->stop;
+        stop_with(theirs->stop);
         free(theirs);
     }
-    return stop;
+    return stop_reason() != 0;
 }
 
 /* Each thread's memory is its own, and first touched by it. */
