@@ -11,10 +11,10 @@ readonly MAX_RESTARTS=100
 
 # The last task of an array has the array's own number as its SLURM_JOB_ID, and by that Slurm would take all of them.
 job=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
-export COSWEEP_JOB=${job:-$SLURM_JOB_ID}
+readonly job=${job:-$SLURM_JOB_ID}
 
 job_says() {
-    echo "$SLURM_JOB_NAME $COSWEEP_JOB: $*" >&2
+    echo "$SLURM_JOB_NAME $job: $*" >&2
 }
 
 # $COSWEEP, or the program built here, or the one on PATH.
@@ -45,7 +45,7 @@ read_allocation() {
 back_to_queue() {
     if [ "${SLURM_RESTART_COUNT:-0}" -ge "$MAX_RESTARTS" ]; then
         job_says "restarted $SLURM_RESTART_COUNT times and still not done; submit it again with a longer --time"
-    elif scontrol requeue "$COSWEEP_JOB"; then
+    elif scontrol requeue "$job"; then
         job_says "stopped before it was done; it goes back to the queue and resumes from its checkpoint"
     else
         job_says "stopped before it was done, and Slurm does not take it back; submit it again and it resumes"
@@ -65,15 +65,11 @@ left_result() { # RESULT FILE_BEFORE OPTION...
     done
 }
 
-# What srun starts for each rank.  One that is killed must not leave the others waiting for it: it takes the step with it.
-# srun --kill-on-bad-exit would do that for any exit code but 0, and put the signal that ends the others in its place.
-# The shell outlives the signals that the rank is sent.
-# shellcheck disable=SC2016 # expanded by the shell of the rank
-readonly RANK='trap : USR1 TERM
-"$@"
-code=$?
-[ $code -le 128 ] || scancel --quiet --signal=KILL "$COSWEEP_JOB.$SLURM_STEP_ID"
-exit $code'
+# Ranks end together: cosweep run keeps all of them until rank 0 has written.  One that ended this many seconds before the
+# others was killed or has crashed, and they would wait for it for ever: srun kills them (its option --wait) and says so.
+# Not at once: --kill-on-bad-exit does that at any exit code but 0, and its 137 hides the code.  And not by a scancel in the
+# step: the first node that it reaches kills it with the step's other processes, often before it has reached the next node.
+export SLURM_WAIT=${SLURM_WAIT:-60}
 
 # Starts the ranks and waits for them; returns srun's exit code and sets `told` and `ending`.
 launch() { # COMMAND...
@@ -84,7 +80,7 @@ launch() { # COMMAND...
     trap 'ending=yes signalled=yes' TERM
     # Since version 22.05 srun does not take --cpus-per-task from the job.
     OMP_NUM_THREADS=$threads srun --mpi="${COSWEEP_MPI:-pmix}" --nodes="$SLURM_JOB_NUM_NODES" --ntasks="$ranks" \
-        --cpus-per-task="$threads" --cpu-bind=cores --kill-on-bad-exit=0 bash -c "$RANK" rank "$@" &
+        --cpus-per-task="$threads" --cpu-bind=cores --kill-on-bad-exit=0 "$@" &
     step=$!
     # A trapped signal interrupts `wait`, which then returns early.
     while
@@ -111,7 +107,8 @@ run_step() { # PROGRAM STUDY RESULT OPTION...
         back_to_queue
         exit 4
     elif [ $code -gt 128 ]; then
-        job_says "a rank ended by signal $((code - 128)); submit again, it resumes from the last checkpoint"
+        job_says "a rank was ended by signal $((code - 128)), which one says srun above; submit again, it resumes from the" \
+            "last checkpoint"
     elif [ $code = 1 ]; then
         job_says "the ranks could not be started; does \`srun --mpi=list\` know ${COSWEEP_MPI:-pmix}?"
         code=5 # cosweep run never says 1, MPI does; 1 is for the gate of a nightly sweep

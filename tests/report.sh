@@ -8,10 +8,10 @@ program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
 modules=$root/scripts/report/node_modules
 for what in node chromium; do
-    command -v $what >/dev/null || { echo "report.sh: no $what: skipped; scripts/install.sh report installs it"; exit 0; }
+    command -v $what >/dev/null || { echo "report.sh: no $what: skipped; scripts/install.sh report installs it"; exit 77; }
 done
 for what in echarts playwright-core; do
-    [ -d "$modules/$what" ] || { echo "report.sh: no $what: skipped; scripts/install.sh report installs it"; exit 0; }
+    [ -d "$modules/$what" ] || { echo "report.sh: no $what: skipped; scripts/install.sh report installs it"; exit 77; }
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

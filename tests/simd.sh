@@ -5,7 +5,7 @@ set -u
 
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-[ "$(uname -m)" = x86_64 ] || { echo "simd.sh: one vector path on this processor"; exit 0; }
+[ "$(uname -m)" = x86_64 ] || { echo "simd.sh: skipped: one vector path on this processor"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failed=0
