@@ -100,6 +100,7 @@ bool row_moved(const struct result_row *before, const struct result_row *after);
 
 /* ---- the sweep --------------------------------------------------------------------------------------------------- */
 
+enum { MOST_SHARDS = 100000 };
 enum progress { PROGRESS_AUTO, PROGRESS_BAR, PROGRESS_LOG, PROGRESS_NONE };
 struct run_options {
     enum progress progress;

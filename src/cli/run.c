@@ -62,7 +62,7 @@ static int read_shard(struct run_options *run, struct errors *errors)
     char after;
     if (!options.shard) return 0;
     if (sscanf(options.shard, "%d/%d%c", &run->shard, &run->n_shards, &after) == 2 && run->shard >= 1 &&
-        run->shard <= run->n_shards && run->n_shards <= 100000)
+        run->shard <= run->n_shards && run->n_shards <= MOST_SHARDS)
         return 0;
     return error_add(errors, STATUS_INPUT, NULL, 0, "--shard: \"%.40s\" is no shard; give I/N with I from 1 to N, as 2/8",
                      options.shard);
@@ -90,12 +90,14 @@ static bool check_claim(const char *path, const char *checkpoint, const struct s
     if (options.force) return false;
     if (run->n_shards == 0) there = output_standing(path, study, false, errors) == STANDING_SAME_STUDY;
     else if (access(path, F_OK) == 0 && !run_is_part(path, study, run->shard, run->n_shards))
-        error_add(errors, STATUS_INPUT, path, 0, "exists and is no part of this study and shard; give another --output, or "
-                                                 "--force to replace it");
+        error_add(errors, STATUS_INPUT, path, 0,
+                  "exists and is no part of this study and shard; give another --output, or "
+                  "--force to replace it");
     else there = access(path, F_OK) == 0;
     if (!there && !run->resume && access(checkpoint, F_OK) == 0)
-        error_add(errors, STATUS_INPUT, checkpoint, 0, "holds a run that was not finished; --resume goes on with it, --force "
-                                                       "starts over");
+        error_add(errors, STATUS_INPUT, checkpoint, 0,
+                  "holds a run that was not finished; --resume goes on with it, --force "
+                  "starts over");
     return there;
 }
 

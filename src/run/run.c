@@ -197,6 +197,7 @@ static int run_grid(struct result *result, const struct study *study, const stru
 {
     struct saved saved = {0};
     struct spent spent = {0};
+    if (saved_check(study, study->name, errors) != 0) return -1;
     if (ranks.rank == 0) saved_init(&saved, study, 1, 1);
     int status = load_checkpoint(&saved, options, ranks, errors);
     if (status == 0) status = sweep_all(&saved, study, options, ranks, &spent, errors);
@@ -216,6 +217,7 @@ int run_shard(const struct study *study, const struct run_options *options, cons
         return error_add(errors, STATUS_INPUT, study->name, 0,
                          "two_stage cannot be cut into shards, since each round needs the whole "
                          "front; use depth: fine with search: pruned");
+    if (saved_check(study, study->name, errors) != 0) return -1;
     if (ranks.rank == 0) saved_init(&saved, study, options->shard, options->n_shards);
     int status = load_checkpoint(&saved, options, ranks, errors);
     if (status == 0) status = sweep_all(&saved, study, options, ranks, &spent, errors);
@@ -249,6 +251,7 @@ static int read_parts(struct saved *saved, struct study *study, const char *cons
         if (p == 0) {
             *study = this_study;
             n_shards = of;
+            if (saved_check(study, parts[p], errors) != 0) return -1;
             given = arena_alloc(arena, (size_t)n_shards + 1, sizeof *given);
             saved_init(saved, study, 1, 1);
         }

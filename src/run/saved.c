@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* A byte each, in memory and in the file. */
+static const int64_t most_units = INT64_C(1) << 28;
+
 static const char magic[32] = "cosweep saved sweep, version 1\n";
 
 struct file_head {
@@ -45,6 +48,16 @@ static void pass_free(struct pass *pass)
 {
     free(pass->finished);
     outcome_free(&pass->outcome);
+}
+
+int saved_check(const struct study *study, const char *file, struct errors *errors)
+{
+    const int64_t n_units = space_units(&study->space).n, n_passes = study->search == SEARCH_PRUNED ? 2 : 1;
+    if (n_units <= most_units / n_passes / study->n_scenarios) return 0;
+    return error_add(errors, STATUS_INPUT, file, 0,
+                     "the sweep of %" PRId64 " plans and structures in %d scenarios has more than %" PRId64
+                     " units of work to keep account of; give fewer values per knob",
+                     study->space.n_lowered, study->n_scenarios, most_units);
 }
 
 void saved_init(struct saved *saved, const struct study *study, int shard, int n_shards)
@@ -189,6 +202,8 @@ static char *load(const char *path, size_t *n, struct file_head *head, struct er
         else if (head->n_study < 0 || (uint64_t)head->n_study > *n - sizeof magic - sizeof *head) why = "is damaged";
         else if (head->point_size != (int32_t)(sizeof(struct point) + sizeof(struct tally) * 256))
             why = "is of another build of cosweep";
+        else if (head->n_shards < 1 || head->n_shards > MOST_SHARDS || head->shard < 1 || head->shard > head->n_shards)
+            why = "is damaged";
     }
     if (!why) return data;
     error_add(errors, STATUS_INPUT, path, 0, "%s; it is not used: remove it, or give another", why);
@@ -200,6 +215,26 @@ static bool is_finished(const struct pass *pass)
 {
     for (int64_t u = 0; u < pass->n_units; u++)
         if (!pass->finished[u]) return false;
+    return true;
+}
+
+/* Whether an id is of a candidate that a sweep may keep: a plan that is valid, on a machine of the space. */
+static bool is_candidate(const struct study *study, int scenario, candidate_id id)
+{
+    struct plan plan;
+    struct hardware hardware;
+    if (id < 0 || id >= study->space.n_raw) return false;
+    space_decode(&study->space, id, &plan, &hardware);
+    plan_pin(&plan, &study->scenario[scenario]);
+    return plan_check(&plan, &study->scenario[scenario]) == REASON_NONE;
+}
+
+static bool are_candidates(const struct study *study, int scenario, const struct outcome *outcome)
+{
+    for (int64_t i = 0; i < outcome->pareto.n; i++)
+        if (!is_candidate(study, scenario, outcome->pareto.point[i].id)) return false;
+    for (int64_t i = 0; i < outcome->sample.n; i++)
+        if (!is_candidate(study, scenario, outcome->sample.draw[i].id)) return false;
     return true;
 }
 
@@ -240,7 +275,9 @@ int saved_read(struct saved *saved, const char *path, struct errors *errors)
                            "is of a different study; it is not used: give another --output, or remove it");
     for (int s = 0; s < saved->n_scenarios && status == 0; s++)
         if (unpack_pass(&saved->scenario[s].seeds, data, n, &at, true) != 0 ||
-            unpack_pass(&saved->scenario[s].sweep, data, n, &at, false) != 0)
+            unpack_pass(&saved->scenario[s].sweep, data, n, &at, false) != 0 ||
+            !are_candidates(saved->study, s, &saved->scenario[s].seeds.outcome) ||
+            !are_candidates(saved->study, s, &saved->scenario[s].sweep.outcome))
             status = error_add(errors, STATUS_INPUT, path, 0, "is damaged; it is not used: remove it");
     free(data);
     return status;

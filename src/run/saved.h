@@ -21,6 +21,8 @@ struct saved {
     int n_scenarios;
     struct progress_of *scenario; /* owned */
 };
+/* Whether a study has so few units that they can be kept account of; else -1 and an error. */
+int saved_check(const struct study *study, const char *file, struct errors *errors);
 /* Nothing finished yet. */
 void saved_init(struct saved *saved, const struct study *study, int shard, int n_shards);
 void saved_free(struct saved *saved);
