@@ -17,6 +17,17 @@ static int character_bytes(const unsigned char *text)
     return overlong || outside ? 0 : n;
 }
 
+/* The code of a character that JSON may hold as it is but YAML may not, or folds into a blank: C1 controls, U+2028, U+2029,
+ * U+FEFF, U+FFFE, U+FFFF; else 0. */
+static unsigned escaped_code(const unsigned char *c, int n)
+{
+    const unsigned code = n == 2   ? (c[0] & 0x1fu) << 6 | (c[1] & 0x3fu)
+                          : n == 3 ? (c[0] & 0x0fu) << 12 | (c[1] & 0x3fu) << 6 | (c[2] & 0x3fu)
+                                   : 0;
+    const bool folded = code == 0x2028 || code == 0x2029;
+    return (code >= 0x80 && code < 0xa0) || folded || code == 0xfeff || code >= 0xfffe ? code : 0;
+}
+
 static void write_text(FILE *to, const char *value)
 {
     putc('"', to);
@@ -26,6 +37,7 @@ static void write_text(FILE *to, const char *value)
         else if (*c == '\n') fputs("\\n", to);
         else if (*c == '\t') fputs("\\t", to);
         else if (*c < 0x20 || *c == 0x7f) fprintf(to, "\\u%04x", *c);
+        else if (escaped_code(c, n) > 0) fprintf(to, "\\u%04x", escaped_code(c, n));
         else if (n == 0) fputs("\\ufffd", to); /* replacement character: JSON has no other bytes */
         else fwrite(c, 1, (size_t)n, to);
         c += n > 0 ? n : 1;

@@ -283,13 +283,17 @@ static int find_family(struct reading *reading)
     return 0;
 }
 
-/* `org/name` and paths lose all but the name. */
+/* `org/name` and paths lose all but the name; a long one is cut between characters. */
 static void read_name(const struct reading *reading, char name[NAME_CHARS])
 {
     const char *given = text_of(reading->outer, "_name_or_path");
     const char *const slash = strrchr(given, '/');
     if (slash != NULL) given = slash + 1;
-    snprintf(name, NAME_CHARS, "%s", given[0] != '\0' ? given : text_of(reading->outer, "model_type"));
+    if (given[0] == '\0') given = text_of(reading->outer, "model_type");
+    if (given[0] == '\0') given = text_of(reading->config, "model_type"); /* there: find_family found it */
+    size_t n = strlen(given) < NAME_CHARS ? strlen(given) : NAME_CHARS - 1;
+    while (n > 0 && ((unsigned char)given[n] & 0xc0) == 0x80) n--; /* inside a character of UTF-8 */
+    snprintf(name, NAME_CHARS, "%.*s", (int)n, given);
 }
 
 int model_from_hugging_face(struct model *model, const struct node *config, struct errors *errors, const char *file,
