@@ -217,8 +217,12 @@ struct result {
 int result_write(const struct result *result, const char *path, struct errors *errors);
 /* Whether the file at `path` is HDF5 (a result rather than a study); false where it cannot be read. */
 bool result_is(const char *path);
-/* Read what result_write wrote.  Memory is the arena's.  Returns 0 or -1. */
+/* Read what result_write wrote, in a child first: a damaged file may crash the HDF5 library, but not us.  Takes at most 64
+ * times the file and 32 MB.  Memory is the arena's.  Returns 0 or -1. */
 int result_read(struct result *result, const char *path, struct arena *arena, struct errors *errors);
+/* The study a result was made from, of which its rows must be. */
+int result_study(struct study *study, const struct result *result, const char *path, struct arena *arena,
+                 struct errors *errors);
 const char *result_library(void); /* version text of the HDF5 library */
 
 #endif

@@ -57,7 +57,7 @@ int choice_open(struct chosen *chosen, const struct choice *choice, struct arena
                          "is a result, and --set changes a study; use --plan and --hardware, or `cosweep export` the row");
     if (chosen->is_result) {
         if (result_read(&chosen->result, choice->source, arena, errors) != 0) return -1;
-        if (study_parse(&chosen->study, chosen->result.study, "the study in the result", arena, errors) != 0) return -1;
+        if (result_study(&chosen->study, &chosen->result, choice->source, arena, errors) != 0) return -1;
     } else if (choice->row) {
         return error_add(errors, STATUS_INPUT, choice->source, 0,
                          "--row needs a result file; give one, or --plan and --hardware");

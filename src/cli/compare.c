@@ -134,7 +134,7 @@ static int compare_results(enum form form, struct arena *arena, struct errors *e
     for (int f = 0; f < 2; f++) {
         sides.path[f] = options.what.text[f];
         if (result_read(&sides.result[f], sides.path[f], arena, errors) == 0)
-            study_parse(&sides.study[f], sides.result[f].study, "the study in the result", arena, errors);
+            result_study(&sides.study[f], &sides.result[f], sides.path[f], arena, errors);
     }
     if (errors->n > 0) return -1;
     return results_print(&sides, form, stdout, errors);

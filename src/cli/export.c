@@ -54,8 +54,13 @@ static void study_write(FILE *to, const struct study *study, const struct chosen
     fputs("# One candidate: row ", to);
     fprintf(to, "%" PRId64 " of scenario %s in ", chosen->row, study->scenario[0].name);
     comment_text(to, options.choice.source);
-    fprintf(to, "\n# (study %s, %s of %s).  latency %s", chosen->result.study_name, chosen->result.program,
-            chosen->result.created, unit_format(text, row->metric[METRIC_LATENCY], DIM_SECONDS));
+    fputs("\n# (study ", to);
+    comment_text(to, chosen->result.study_name);
+    fputs(", ", to);
+    comment_text(to, chosen->result.program);
+    fputs(" of ", to);
+    comment_text(to, chosen->result.created);
+    fprintf(to, ").  latency %s", unit_format(text, row->metric[METRIC_LATENCY], DIM_SECONDS));
     for (int o = 0; o < chosen->result.n_objectives; o++) {
         const enum metric metric = chosen->result.objective[o];
         if (metric != METRIC_LATENCY)

@@ -103,6 +103,12 @@ const char *reader_text(const struct reader *reader, const struct node *node, co
 /* What a name in a file, on a command line or in HDF5 may hold without quotes. */
 static const char name_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 
+bool name_is_plain(const char *name)
+{
+    const size_t n = strlen(name);
+    return n > 0 && n < NAME_CHARS && strspn(name, name_characters) == n && name[0] != '.';
+}
+
 void name_repair(char *name)
 {
     for (char *c = name; *c; c++)
@@ -113,7 +119,7 @@ int reader_name(const struct reader *reader, const struct node *node, const char
 {
     const char *const text = reader_text(reader, node, path);
     if (!text) return -1;
-    if (strlen(text) >= NAME_CHARS || strspn(text, name_characters) != strlen(text) || text[0] == '.')
+    if (!name_is_plain(text))
         return reader_error(reader, node, path,
                             "\"%.*s\" is no name; use up to %d letters, digits, -, _ and ., no dot first", SHOWN_CHARS, text,
                             NAME_CHARS - 1);

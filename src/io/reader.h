@@ -40,6 +40,8 @@ int reader_map(const struct reader *reader, const struct node *node, const char 
 const char *reader_text(const struct reader *reader, const struct node *node, const char *path);
 /* A name: letters, digits, -, _ and ., not beginning with a dot, shorter than NAME_CHARS. */
 int reader_name(const struct reader *reader, const struct node *node, const char *path, char name[NAME_CHARS]);
+/* Whether a text is such a name. */
+bool name_is_plain(const char *name);
 /* Turn any text into such a name: other bytes become -. */
 void name_repair(char *name);
 /* The index of a word among words[n], or -1. */

@@ -25,6 +25,18 @@ void get_refuse(struct get *get, const char *object, const char *wanted)
     get->failed = true;
 }
 
+void *get_alloc(struct get *get, const char *object, int64_t n, size_t size)
+{
+    int64_t bytes;
+    if (get->failed) return NULL;
+    if (n < 0 || __builtin_mul_overflow(n, (int64_t)size, &bytes) || bytes > get->room_bytes) {
+        get_refuse(get, object, "within the file");
+        return NULL;
+    }
+    get->room_bytes -= bytes;
+    return arena_alloc(get->arena, (size_t)n, size);
+}
+
 /* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 const char *get_text(struct get *get, hid_t at, const char *name)
@@ -183,8 +195,8 @@ static void *get_values(struct get *get, hid_t at, const char *name, int rank, c
     for (int i = 0; i < rank && !get->failed; i++)
         if ((int64_t)shape[i] != n[i]) get_refuse(get, name, "as long as its scales");
     if (!get->failed) {
-        values = arena_alloc(get->arena, (size_t)(shape[0] * shape[1]), H5Tget_size(memory_type));
-        if (!get_check(get, H5Dread(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name)) values = NULL;
+        values = get_alloc(get, name, (int64_t)(shape[0] * shape[1]), H5Tget_size(memory_type));
+        if (values && !get_check(get, H5Dread(set, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), name)) values = NULL;
     }
     if (set >= 0) H5Dclose(set);
     return values;

@@ -12,8 +12,13 @@ struct get {
     struct arena *arena; /* of all that is returned */
     struct errors *errors;
     int64_t file_bytes;
+    int64_t room_bytes; /* that may still be allocated */
     bool failed;
 };
+enum { GET_ROOM_TIMES_FILE = 64, GET_ROOM_BYTES = 32000000 };
+/* n objects of `size` bytes for what is in the file, NULL and a refusal of `object` where the file is too small for so many:
+ * a damaged length, or zeros packed tight, must not become an allocation. */
+void *get_alloc(struct get *get, const char *object, int64_t n, size_t size);
 /* Note the failure of an HDF5 call (a negative status).  Returns whether all went well so far. */
 bool get_check(struct get *get, hid_t status, const char *object);
 /* The object is there but is not what this program writes: "`object` is not WANTED; ...". */

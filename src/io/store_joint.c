@@ -124,7 +124,7 @@ void put_rounds(struct put *put, hid_t file, const struct result *result)
 static void get_machines(struct get *get, hid_t at, const struct joint *asked, struct result_joint *joint)
 {
     const int64_t n = joint->n_rows;
-    struct result_row *const rows = arena_alloc(get->arena, (size_t)n + 1, sizeof *rows);
+    struct result_row *const rows = get_alloc(get, "row", n + 1, sizeof *rows);
     get_rows(get, at, rows, n, COLUMN_HARDWARE, COLUMN_METRIC);
     const double *const mean = get_column(get, at, "mean", n);
     for (int64_t i = 0; i < n && !get->failed; i++) {
@@ -140,7 +140,7 @@ static void get_machines(struct get *get, hid_t at, const struct joint *asked, s
 static void get_choices(struct get *get, hid_t at, const struct result *result, int s)
 {
     const int64_t n = result->joint.n_rows;
-    struct result_row *const rows = arena_alloc(get->arena, (size_t)n + 1, sizeof *rows);
+    struct result_row *const rows = get_alloc(get, "row", n + 1, sizeof *rows);
     const hid_t group = get_group(get, at, result->scenario[s].name);
     get_rows(get, group, rows, n, COLUMN_ID, COLUMN_N_EQUAL);
     get_rows(get, group, rows, n, COLUMN_PLAN, COLUMN_HARDWARE);
@@ -166,9 +166,9 @@ void get_joint(struct get *get, hid_t file, struct result *result)
     asked->n_against = get_metrics(get, group, "against", asked->against, MAX_OBJECTIVES - 1);
     get_reals(get, group, "weights", result->n_scenarios, asked->weight);
     joint->n_rows = get_length(get, group, "row", INT64_MAX);
-    joint->row = arena_alloc(get->arena, (size_t)joint->n_rows + 1, sizeof *joint->row);
-    for (int64_t i = 0; i < joint->n_rows; i++)
-        joint->row[i].choice = arena_alloc(get->arena, n_scenarios + 1, sizeof *joint->row[i].choice);
+    joint->row = get_alloc(get, "row", joint->n_rows + 1, sizeof *joint->row);
+    for (int64_t i = 0; i < joint->n_rows && !get->failed; i++)
+        joint->row[i].choice = get_alloc(get, "row", (int64_t)n_scenarios + 1, sizeof *joint->row[i].choice);
     get_machines(get, group, asked, joint);
     for (int s = 0; s < result->n_scenarios && !get->failed; s++) get_choices(get, scenarios, result, s);
     get_group_close(scenarios);

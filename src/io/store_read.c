@@ -1,6 +1,8 @@
 /* Result in: what store_write.c wrote. */
 #define _POSIX_C_SOURCE 200809L
+#include "io/reader.h"
 #include "io/store_get.h"
+#include "io/store_probe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +19,15 @@ static void get_refused(struct get *get, hid_t at, const struct result *result, 
     const int64_t *const count = get_whole_column(get, group, "count", n);
     if (count) memcpy(scenario->n_refused, count, (size_t)n * sizeof *count);
     get_group_close(group);
+    /* Whoever adds them up is not to overflow. */
+    int64_t left = scenario->n_distinct;
+    bool fits = scenario->n_feasible >= 0 && scenario->n_feasible <= left;
+    left -= fits ? scenario->n_feasible : 0;
+    for (int r = 0; r < n && fits; r++) {
+        fits = scenario->n_refused[r] >= 0 && scenario->n_refused[r] <= left;
+        left -= fits ? scenario->n_refused[r] : 0;
+    }
+    if (!fits) get_refuse(get, "refused", "at most all candidates together with the feasible ones");
 }
 
 static void get_scenario(struct get *get, hid_t at, const char *name, const struct result *result,
@@ -32,7 +43,7 @@ static void get_scenario(struct get *get, hid_t at, const char *name, const stru
 #undef X
     get_refused(get, group, result, scenario);
     get_pareto(get, group, scenario);
-    if (!get->failed && (scenario->best < -1 || scenario->best >= scenario->n_rows))
+    if (!get->failed && (scenario->best < (scenario->n_rows > 0 ? 0 : -1) || scenario->best >= scenario->n_rows))
         get_refuse(get, "best_row", "a row of the Pareto set");
     get_sensitivity(get, group, result, scenario);
     get_population(get, group, scenario);
@@ -50,7 +61,8 @@ static void get_scenarios(struct get *get, hid_t file, struct result *result)
         char name[NAME_CHARS];
         const ssize_t length =
             H5Lget_name_by_idx(group, ".", H5_INDEX_CRT_ORDER, H5_ITER_INC, (hsize_t)i, name, sizeof name, H5P_DEFAULT);
-        if (length >= NAME_CHARS) get_refuse(get, "scenarios", "a group of names of this program");
+        if (length >= NAME_CHARS || (length >= 0 && !name_is_plain(name)))
+            get_refuse(get, "scenarios", "a group of names of this program");
         else if (get_check(get, length < 0 ? -1 : 0, "scenarios"))
             get_scenario(get, group, name, result, &result->scenario[i]);
     }
@@ -102,36 +114,77 @@ static void get_performance(struct get *get, hid_t file, struct performance *per
     double value = 0;
 #define X(name, member, type, dimension, meaning)                                                                           \
     get_scalar(get, group, name, &value);                                                                                   \
+    if (DIM_##dimension == DIM_COUNT && !(value >= 0 && value <= INT32_MAX)) {                                              \
+        get_refuse(get, name, "a count");                                                                                   \
+        value = 0;                                                                                                          \
+    }                                                                                                                       \
     performance->member = (type)value;
     STORE_PERFORMANCE(X)
 #undef X
     get_group_close(group);
 }
 
+/* The file at get->path into a result. */
+struct reading {
+    struct get get;
+    struct result *result;
+};
+
+static void read_file(void *what)
+{
+    struct reading *const reading = what;
+    struct get *const get = &reading->get;
+    struct result *const result = reading->result;
+    const hid_t file = H5Fopen(get->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (!get_check(get, file, "file")) return;
+    get_root(get, file, result);
+    result->study = arena_text(get->arena, get_long_text(get, file, "study"));
+    get_scenarios(get, file, result);
+    get_joint(get, file, result);
+    get_rounds(get, file, result);
+    get_performance(get, file, &result->performance);
+    H5Fclose(file);
+}
+
+static void probe_file(void *what)
+{
+    const struct reading *const reading = what;
+    if (H5Fis_hdf5(reading->get.path) > 0) read_file(what);
+}
+
 int result_read(struct result *result, const char *path, struct arena *arena, struct errors *errors)
 {
-    struct get get = {.path = path, .arena = arena, .errors = errors};
+    struct reading reading = {.get = {.path = path, .arena = arena, .errors = errors}, .result = result};
     struct stat facts;
     *result = (struct result){0};
     if (access(path, R_OK) != 0 || stat(path, &facts) != 0)
         return error_add(errors, STATUS_INPUT, path, 0, "cannot read it: %s", strerror(errno));
-    get.file_bytes = facts.st_size;
-    store_quiet();
     if (!S_ISREG(facts.st_mode))
         return error_add(errors, STATUS_INPUT, path, 0, "is %s, not a file; give a result of `cosweep run`",
                          S_ISDIR(facts.st_mode) ? "a folder" : "a device or pipe");
+    reading.get.file_bytes = facts.st_size;
+    reading.get.room_bytes = GET_ROOM_BYTES + GET_ROOM_TIMES_FILE * (int64_t)facts.st_size;
+    store_quiet();
+    if (store_probe(path, facts.st_size, probe_file, &reading, errors) != 0) return -1;
     if (H5Fis_hdf5(path) <= 0)
         return error_add(errors, STATUS_INPUT, path, 0, "is not an HDF5 file; give a result of `cosweep run`");
-    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (!get_check(&get, file, "file")) return -1;
-    get_root(&get, file, result);
-    result->study = arena_text(arena, get_long_text(&get, file, "study"));
-    get_scenarios(&get, file, result);
-    get_joint(&get, file, result);
-    get_rounds(&get, file, result);
-    get_performance(&get, file, &result->performance);
-    H5Fclose(file);
-    return get.failed ? -1 : 0;
+    read_file(&reading);
+    return reading.get.failed ? -1 : 0;
+}
+
+int result_study(struct study *study, const struct result *result, const char *path, struct arena *arena,
+                 struct errors *errors)
+{
+    if (study_parse(study, result->study, "the study in the result", arena, errors) != 0) return -1;
+    bool same = study->n_scenarios == result->n_scenarios;
+    for (int s = 0; s < result->n_scenarios && same; s++) {
+        const struct result_scenario *const scenario = &result->scenario[s];
+        same = strcmp(study->scenario[s].name, scenario->name) == 0;
+        for (int64_t i = 0; i < scenario->n_rows && same; i++)
+            same = scenario->row[i].id >= 0 && scenario->row[i].id < study->space.n_raw;
+    }
+    if (same) return 0;
+    return error_add(errors, STATUS_INPUT, path, 0, "its rows are not those of the study in it; run the study again");
 }
 
 bool result_is(const char *path)

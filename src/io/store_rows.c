@@ -112,7 +112,7 @@ void get_pareto(struct get *get, hid_t at, struct result_scenario *scenario)
 {
     const hid_t group = get_group(get, at, "pareto");
     scenario->n_rows = get_length(get, group, "row", INT64_MAX);
-    scenario->row = arena_alloc(get->arena, (size_t)scenario->n_rows + 1, sizeof *scenario->row);
+    scenario->row = get_alloc(get, "row", scenario->n_rows + 1, sizeof *scenario->row);
     get_rows(get, group, scenario->row, scenario->n_rows, 0, N_ROW_COLUMNS);
     get_stages(get, group, scenario);
     get_group_close(group);

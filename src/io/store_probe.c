@@ -1,0 +1,67 @@
+/* Does the HDF5 library survive a file?  On damaged bytes it may crash, hang or ask for all memory, and nothing it offers
+ * tells beforehand.  So a file is read first by a child that may do no harm: what the child survived, its parent will. */
+#define _DEFAULT_SOURCE /* RLIMIT_AS */
+#include "io/store_probe.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool store_probing = true;
+
+/* Address space now; the limit is on top of it. */
+static rlim_t address_bytes(void)
+{
+    unsigned long long pages = 0;
+    FILE *const facts = fopen("/proc/self/statm", "r");
+    if (facts && fscanf(facts, "%llu", &pages) != 1) pages = 0;
+    if (facts) fclose(facts);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+static void limit(int resource, rlim_t value)
+{
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0) return;
+    if (limit.rlim_max != RLIM_INFINITY && value > limit.rlim_max) value = limit.rlim_max;
+    if (limit.rlim_cur != RLIM_INFINITY && value > limit.rlim_cur) value = limit.rlim_cur;
+    limit.rlim_cur = value;
+    setrlimit(resource, &limit);
+}
+
+_Noreturn static void read_as_child(void (*read)(void *), void *what, int64_t file_bytes)
+{
+    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU};
+    const rlim_t now = address_bytes();
+    for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) signal(deadly[i], SIG_DFL);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_CPU, PROBE_CPU_S + (rlim_t)(file_bytes / PROBE_BYTES_PER_S));
+    if (now > 0) limit(RLIMIT_AS, now + PROBE_BYTES + PROBE_TIMES_FILE * (rlim_t)file_bytes);
+    if (!freopen("/dev/null", "w", stderr)) _exit(1); /* the parent speaks */
+    read(what);
+    _exit(0);
+}
+
+int store_probe(const char *path, int64_t file_bytes, void (*read)(void *), void *what, struct errors *errors)
+{
+    int status;
+    if (!store_probing) return 0;
+    fflush(NULL); /* nothing is to be printed twice */
+    const pid_t child = fork();
+    if (child < 0) return error_add(errors, STATUS_SYSTEM, path, 0, "cannot be read: no new process: %s", strerror(errno));
+    if (child == 0) read_as_child(read, what, file_bytes);
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return 0; /* someone else takes our children's ends: then there is no telling */
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
+    const char *const how = !WIFSIGNALED(status)          ? "stops"
+                            : WTERMSIG(status) == SIGXCPU ? "reads on without an end"
+                            : WTERMSIG(status) == SIGABRT ? "aborts, or wants too much memory"
+                                                          : "crashes";
+    return error_add(errors, STATUS_INPUT, path, 0,
+                     "is damaged so that the HDF5 library (%s) %s; take it from a backup, or run the study again",
+                     result_library(), how);
+}
