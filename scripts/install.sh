@@ -2,6 +2,7 @@
 # Installs what cosweep needs on Debian or Ubuntu; does nothing where all of it is there.
 #   scripts/install.sh          to build, test and plot
 #   scripts/install.sh slurm    the same, and a Slurm to test jobs with
+#   scripts/install.sh fuzz     the same, and what scripts/fuzz.sh builds with: clang, its sanitizers, a symbolizer
 #   scripts/install.sh report   the same, and what scripts/report.py draws its page with: node, npm, Chromium, echarts
 set -eu
 
@@ -12,13 +13,14 @@ libcmocka-dev python3-h5py python3-matplotlib python3-munkres python3-unicodedat
 case ${1:-} in
 '') ;;
 slurm) packages="$packages slurmctld slurmd slurm-client munge" ;;
+fuzz) packages="$packages clang libclang-rt-dev libomp-dev llvm" ;;
 report) # a node from elsewhere than Debian brings its own npm
     command -v node >/dev/null || packages="$packages nodejs"
     command -v npm >/dev/null || packages="$packages npm"
     command -v chromium >/dev/null || packages="$packages chromium"
     ;;
 *)
-    echo "install.sh: $1: unknown; give nothing, slurm or report" >&2
+    echo "install.sh: $1: unknown; give nothing, slurm, fuzz or report" >&2
     exit 2
     ;;
 esac

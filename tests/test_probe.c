@@ -1,0 +1,98 @@
+/* io/store_probe: what becomes of a child that reads a file on which the library fails. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "io/store_probe.h"
+
+static void comes_through(void *count)
+{
+    ++*(int *)count; /* the child's own */
+}
+
+static void crashes(void *unused)
+{
+    (void)unused;
+    raise(SIGSEGV);
+}
+
+static void aborts(void *unused)
+{
+    (void)unused;
+    abort();
+}
+
+static void leaves(void *unused)
+{
+    (void)unused;
+    _exit(3);
+}
+
+/* More than is allowed: the program's own answer to no memory is to abort. */
+static void takes_memory(void *unused)
+{
+    void *volatile block = malloc((size_t)PROBE_BYTES * 8);
+    (void)unused;
+    if (!block) abort();
+    free(block);
+}
+
+static void reads_on(void *unused)
+{
+    (void)unused;
+    raise(SIGXCPU); /* what the limit sends */
+}
+
+static void check(void (*read)(void *), const char *how)
+{
+    static struct errors errors;
+    errors.n = 0;
+    assert_int_equal(store_probe("x.h5", 1000, read, NULL, &errors), -1);
+    assert_int_equal(errors.n, 1);
+    assert_int_equal(errors.item[0].code, STATUS_INPUT);
+    assert_string_equal(errors.item[0].file, "x.h5");
+    assert_non_null(strstr(errors.item[0].message, how));
+}
+
+static void test_probe_survives(void **state)
+{
+    static struct errors errors;
+    int count = 0;
+    (void)state;
+    assert_int_equal(store_probe("x.h5", 1000, comes_through, &count, &errors), 0);
+    assert_int_equal(errors.n, 0);
+    assert_int_equal(count, 0);
+}
+
+static void test_probe_tells_how_it_failed(void **state)
+{
+    (void)state;
+    check(crashes, "crashes");
+    check(aborts, "aborts");
+    check(leaves, "stops");
+    check(reads_on, "without an end");
+}
+
+static void test_probe_limits_memory(void **state)
+{
+    (void)state;
+    check(takes_memory, "memory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_probe_survives),
+        cmocka_unit_test(test_probe_tells_how_it_failed),
+        cmocka_unit_test(test_probe_limits_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
