@@ -75,25 +75,13 @@ DAMAGES = {
     "`search` is not exhaustive or pruned": attribute("/", "search", "deep"),
     "format_version: 2 is not 1": attribute("/", "format_version", 2),
 }
-DAMAGES_OF_COUNTS = {
-    "`refused` is not at most all candidates": element(SCENARIO + "refused/count", 2**62),
-    "`threads` is not a count": replace("performance/threads", 1e12),
-    "`best_row` is not a row": attribute(SCENARIO, "best_row", -1),
-    "`row` is not within the file": huge(SCENARIO + "pareto/row"),
-    "`scenarios` is not a group of names": lambda result: result.move("scenarios/decode-8k", "scenarios/a b"),
-}
-DAMAGES_OF_IDS = {
-    "its rows are not those of the study in it": element(SCENARIO + "pareto/id", 2**50),
-    "its rows are not those of the study": element(SCENARIO + "pareto/id", -1),
-}
-CASES = [(["show"], DAMAGES), (["show"], DAMAGES_OF_COUNTS), (["explain", "--row", "best"], DAMAGES_OF_IDS)]
 failed = 0
-for command, message, damage in [(command, *case) for command, cases in CASES for case in cases.items()]:
+for message, damage in DAMAGES.items():
     path = work + "/damaged.h5"
     shutil.copy(work + "/whole.h5", path)
     with h5py.File(path, "r+") as result:
         damage(result)
-    done = subprocess.run([program, *command, path], capture_output=True, text=True, check=False)
+    done = subprocess.run([program, "show", path], capture_output=True, text=True, check=False)
     lines = done.stderr.splitlines()
     if done.returncode != 2 or len(lines) != 1 or message not in lines[0]:
         print(f"damaged.sh: wanted exit code 2 and {message!r}; got {done.returncode} and {lines}", file=sys.stderr)

@@ -1,5 +1,6 @@
 /* wanted: what a study asks to be kept besides the Pareto set: population, sensitivity, joint (DESIGN section 2). */
 #include "reader.h"
+#include <float.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -95,9 +96,9 @@ void sensitivity_read(const struct reader *reader, const struct node *node, stru
 
 static void weights_read(const struct reader *reader, const struct node *node, struct study *study)
 {
-    const char *words[MAX_WORDS];
+    const int n = study->n_scenarios;
+    const char **const words = arena_alloc(reader->arena, (size_t)n + 1, sizeof *words);
     double sum = 0.0;
-    const int n = study->n_scenarios < MAX_WORDS ? study->n_scenarios : MAX_WORDS;
     for (int s = 0; s < n; s++) words[s] = study->scenario[s].name;
     if (reader_map(reader, node, "joint.weights", words, n) != 0) return;
     for (int s = 0; s < study->n_scenarios; s++) {
@@ -109,6 +110,8 @@ static void weights_read(const struct reader *reader, const struct node *node, s
         sum += study->joint.weight[s];
     }
     if (sum <= 0.0) reader_error(reader, node, "joint.weights", "all weights are 0; give one above 0");
+    /* A sum of 1 but for rounding is 1, so that what is written reads back. */
+    if (sum >= 1.0 - n * DBL_EPSILON && sum <= 1.0 + n * DBL_EPSILON) sum = 1.0;
     for (int s = 0; s < study->n_scenarios && sum > 0.0; s++) study->joint.weight[s] /= sum;
 }
 
