@@ -15,7 +15,7 @@ static const char study_text[] =
     "scenarios:\n"
     "  - {name: a, phase: decode, past_tokens: 99, model: {name: m, layers: 2, hidden: 64, heads: 2, kv_heads: 1,\n"
     "     head_dim: 32, ffn: 64, vocab: 100, gated: true}}\n"
-    "plan: {tp: [1, 2]}\n"
+    "plan: {tp: [1, 2, 4]}\n" /* 4 is more than there are heads */
     "hardware: {pe: {flops: [1 TFLOP/s, 2 TFLOP/s]}}\n"
     "limits: {pes: 1000}\n"
     "population: {sample: 3, histograms: [[latency, cost]]}\n"
