@@ -7,6 +7,9 @@
 
 /* ---- text in ----------------------------------------------------------------------------------------------------- */
 
+/* The path - is read from standard input, and this is its name in messages. */
+#define STANDARD_INPUT "standard input"
+
 /* Read a YAML (or JSON, its subset) file or text into a tree.  Errors name file and line.  Refused: aliases, anchors, tags, several
  * documents, duplicate keys, nesting beyond 32, files beyond 64 MB, bytes that are no UTF-8.  NULL on error. */
 struct node *tree_read(const char *path, struct arena *arena, struct errors *errors);
@@ -82,7 +85,8 @@ struct candidate {
     struct plan plan; /* as given, not pinned */
     struct hardware hardware;
 };
-/* From a tree with `scenario`, `plan`, `hardware` (DESIGN section 3, evaluate).  Returns 0 or -1. */
+/* From a tree with `scenario`, `plan`, `hardware` (DESIGN section 3, evaluate), and an `id` that is the caller's.  Returns 0
+ * or -1. */
 int candidate_read(struct candidate *candidate, const struct node *tree, const char *file, struct arena *arena,
                    struct errors *errors);
 /* Override knobs of a plan ("tp=8,cp=4") or a machine ("pe.flops=16TFLOP/s,links.d2d.topology=ring").  Returns 0 or -1. */

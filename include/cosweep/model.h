@@ -5,6 +5,9 @@
 #include "cosweep/core.h"
 
 enum { MAX_LAYERS = 1024, MAX_KINDS = 4, NAME_CHARS = 64 };
+/* Bounds keep every product of facts exact in a double and in 64 bits; real models stay far below. */
+enum { MAX_HIDDEN = 1 << 20, MAX_HEADS = 1 << 16, MAX_WIDTH = 1 << 24, MAX_EXPERTS = 1 << 16 };
+#define MAX_WINDOW_TOKENS ((int64_t)1 << 40)
 
 /* Layers of one kind cost the same.  `window` 0 = attends to everything. */
 struct layer_kind {

@@ -16,8 +16,11 @@ static int find_scenario(const struct study *study, const struct choice *choice,
         if (n < 256) names[n++] = study->scenario[s].name;
     }
     const char *const near = nearest_word(choice->scenario, names, n);
-    return error_add(errors, STATUS_INPUT, choice->source, 0, "has no scenario `%s`; %s `%s`", choice->scenario,
-                     near ? "did you mean" : "the first is", near ? near : names[0]);
+    if (near)
+        return error_add(errors, STATUS_INPUT, choice->source, 0, "has no scenario `%s`; did you mean `%s`?",
+                         choice->scenario, near);
+    return error_add(errors, STATUS_INPUT, choice->source, 0, "has no scenario `%s`; give one of its %d, as `%s`",
+                     choice->scenario, study->n_scenarios, names[0]);
 }
 
 /* The row of a result that `--row` names. */
@@ -50,7 +53,7 @@ int choice_open(struct chosen *chosen, const struct choice *choice, struct arena
 {
     chosen->row = -1;
     chosen->is_result = result_is(choice->source);
-    if (access(choice->source, F_OK) != 0)
+    if (strcmp(choice->source, "-") != 0 && access(choice->source, F_OK) != 0)
         return error_add(errors, STATUS_INPUT, choice->source, 0, "cannot be read: %s", strerror(errno));
     if (chosen->is_result && choice->sets.n > 0)
         return error_add(errors, STATUS_INPUT, choice->source, 0,

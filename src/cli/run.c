@@ -1,6 +1,7 @@
 /* cosweep run: the sweep, alone or under mpirun and srun; with checkpoints, or as a shard. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/output.h"
+#include <ctype.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,13 +60,23 @@ static bool all_good(struct cli *cli)
 /* "2/8" -> 2 of 8. */
 static int read_shard(struct run_options *run, struct errors *errors)
 {
-    char after;
-    if (!options.shard) return 0;
-    if (sscanf(options.shard, "%d/%d%c", &run->shard, &run->n_shards, &after) == 2 && run->shard >= 1 &&
-        run->shard <= run->n_shards && run->n_shards <= MOST_SHARDS)
-        return 0;
-    return error_add(errors, STATUS_INPUT, NULL, 0, "--shard: \"%.40s\" is no shard; give I/N with I from 1 to N, as 2/8",
-                     options.shard);
+    long number[2];
+    const char *at = options.shard;
+    char *end;
+    if (!at) return 0;
+    for (int i = 0; i < 2; i++, at = end + 1) {
+        number[i] = strtol(at, &end, 10);
+        if (!isdigit((unsigned char)*at) || *end != (i == 0 ? '/' : '\0'))
+            return error_add(errors, STATUS_INPUT, NULL, 0,
+                             "run: --shard: \"%.40s\" is no shard; give I/N with I from 1 to N, as 2/8", options.shard);
+    }
+    if (number[1] < 1 || number[1] > MOST_SHARDS || number[0] < 1 || number[0] > number[1])
+        return error_add(errors, STATUS_INPUT, NULL, 0,
+                         "run: --shard: %.40s is out of range; give I/N with I from 1 to N and N from 1 to %d",
+                         options.shard, MOST_SHARDS);
+    run->shard = (int)number[0];
+    run->n_shards = (int)number[1];
+    return 0;
 }
 
 /* Where things go; no input may be there. */
@@ -139,7 +150,10 @@ static int cmd_run(struct cli *cli)
                               .resume = options.resume,
                               .checkpoint = checkpoint};
     read_shard(&run, &cli->errors);
-    study_read(&study, options.study, options.sets.text, options.sets.n, &arena, &cli->errors);
+    if (cli->ranks.n > 1 && strcmp(options.study, "-") == 0)
+        error_add(&cli->errors, STATUS_INPUT, NULL, 0, "run: - : only one of %d ranks has standard input; give a file",
+                  cli->ranks.n);
+    else study_read(&study, options.study, options.sets.text, options.sets.n, &arena, &cli->errors);
     if (!all_good(cli)) goto out;
     name_files(path, checkpoint, &study, &run, &cli->errors);
     if (!all_good(cli)) goto out;

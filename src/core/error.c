@@ -83,7 +83,9 @@ const char *nearest_word(const char *word, const char *const *words, int n)
         if (n_known == 0 || n_known >= WORD_CHARS) continue;
         const int distance = edit_distance(word, (int)n_word, words[i], (int)n_known);
         const int longer = (int)(n_word > n_known ? n_word : n_known);
-        const int tolerated = longer >= 6 ? longer / 3 : 1; /* a third of a word wrong is another word */
+        const bool same_start = tolower((unsigned char)word[0]) == tolower((unsigned char)words[i][0]);
+        /* A third of a word wrong is another word; of two letters the second may be. */
+        const int tolerated = longer >= 6 ? longer / 3 : longer > 2 || same_start;
         if (distance <= tolerated && distance < longer && distance < least) {
             least = distance;
             nearest = words[i];

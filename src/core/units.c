@@ -59,7 +59,7 @@ static const struct {
     [DIM_JOULES] = {"J", " m u n p f k M ", "kM", "munpf", "J", "is no energy; use J, mJ, uJ, nJ, pJ or fJ"},
     [DIM_WATTS] = {"W", " f p n u m k M G ", "kMG", "munpf", "W", "is no power; use W, mW, kW or MW"},
     [DIM_COST] = {"", " ", "", "", "USD", "is no number; cost is a plain number"},
-    [DIM_BOOL] = {"", " ", "", "", "1", "is neither true nor false"},
+    [DIM_BOOL] = {"", " ", "", "", "1", "is neither true nor false; give one"},
     [DIM_CODE] = {"", " ", "", "", "1", "is no number"},
     [DIM_COST_PER_TOKEN] = {"", " ", "", "munpf", "USD s/token", "is no number; cost per token is a plain number"},
     [DIM_JOULES_PER_TOKEN] = {"J/token", " f p n u m k M ", "kM", "munpf", "J/token",
@@ -153,12 +153,12 @@ int unit_parse(const char *text, enum dimension dimension, double *value, const 
     snprintf(digits + n, sizeof digits - n, "e%d", exponent + prefix_exponent);
     const double number = strtod(digits, NULL) * factor + 0.0; /* + 0.0: there is one zero */
     if (!isfinite(number)) {
-        *why = "is too large for a 64-bit number";
+        *why = "is too large for a 64-bit number; give a smaller one";
         return -1;
     }
     if (dimension == DIM_COUNT && number != floor(number)) return -1;
     if (dimension == DIM_COUNT && fabs(number) > 0x1p53) { /* beyond it doubles skip whole numbers */
-        *why = "is too large; whole numbers end at 2^53";
+        *why = "is beyond 2^53, where whole numbers end; give a smaller one";
         return -1;
     }
     *value = number;

@@ -46,12 +46,13 @@ static int range_expand(const struct reader *reader, const struct node *node, co
                         const double bound[2], double factor, double step, struct list *list)
 {
     const double from = bound[0], to = bound[1];
+    char text[32];
     for (int i = 0;; i++) {
         const double value = range_value(from, to, factor, step, i);
         if (value > to) return 0;
         if (knob->dimension == DIM_COUNT && value != floor(value))
-            return reader_error(reader, node, path, "the range meets %g, which is no whole number; change factor or step",
-                                value);
+            return reader_error(reader, node, path, "the range meets %s, which is no whole number; change factor or step",
+                                number_exact(text, value));
         if (i == MAX_AXIS_VALUES || (i > 0 && value <= list->value[list->n - 1]))
             return reader_error(reader, node, path, "a range of more than %d values; give a larger factor or step",
                                 MAX_AXIS_VALUES);
@@ -75,11 +76,17 @@ static int range_read(const struct reader *reader, const struct node *node, cons
         part[i] = node_find(node, words[i]);
     }
     if (!part[0] || !part[1] || !part[2] == !part[3])
-        return reader_error(reader, node, path, "a range has from, to and one of factor and step");
+        return reader_error(reader, node, path, "a range with %s; give from, to and one of factor and step",
+                            !part[0]   ? "no from"
+                            : !part[1] ? "no to"
+                            : part[2]  ? "both factor and step"
+                                       : "neither factor nor step");
     int status = reader_knob(reader, part[0], member[0], knob, &value[0]);
     status |= reader_knob(reader, part[1], member[1], knob, &value[1]);
-    if (part[2]) status |= reader_number(reader, part[2], member[2], DIM_NUMBER, -1e300, 1e300, &value[2]);
-    else status |= reader_number(reader, part[3], member[3], knob->dimension, -1e300, 1e300, &value[3]);
+    if (part[2]) status |= reader_number(reader, part[2], member[2], DIM_NUMBER, 1, 1e9, &value[2]);
+    else
+        status |= reader_number(reader, part[3], member[3], knob->dimension, knob->dimension == DIM_COUNT ? 1 : 0,
+                                knob->high, &value[3]);
     if (status != 0) return -1;
     if (part[2] && value[2] <= 1)
         return reader_error(reader, part[2], member[2], "%.*s never ends; give a factor above 1", SHOWN_CHARS,
@@ -220,7 +227,7 @@ static void places_read(const struct reader *reader, const struct knob_table *ta
     struct reader scalars = *reader;
     scalars.sweeps = false;
     if (node->kind != NODE_LIST || node->n_children != n) {
-        reader_error(reader, node, path, "give a list of %d whole numbers", n);
+        reader_list_error(reader, node, path, n, n, "whole numbers");
         return;
     }
     int i = 0;
@@ -258,6 +265,12 @@ static void level_read(const struct reader *reader, const struct knob_table *tab
     }
 }
 
+/* `plan: {}` says that nothing differs from the defaults; `plan:` alone is a forgotten value. */
+static bool is_empty_map(const struct node *node)
+{
+    return node->kind == NODE_MAP && node->n_children == 0;
+}
+
 void axes_read(const struct reader *reader, struct space *space, const struct node *plan, const struct node *hardware,
                char base[NAME_CHARS])
 {
@@ -275,6 +288,6 @@ void axes_read(const struct reader *reader, struct space *space, const struct no
         space->axis[i].value[0] =
             is_plan ? (double)((const int64_t *)&plan_of_ones)[i] : ((const double *)&preset)[i - N_PLAN_KNOBS];
     }
-    if (plan) level_read(reader, &plan_table, space, plan, "plan", "");
-    if (hardware) level_read(reader, &hardware_table, space, hardware, "hardware", "");
+    if (plan && !is_empty_map(plan)) level_read(reader, &plan_table, space, plan, "plan", "");
+    if (hardware && !is_empty_map(hardware)) level_read(reader, &hardware_table, space, hardware, "hardware", "");
 }

@@ -7,45 +7,46 @@ enum fact_kind { FACT_COUNT, FACT_INT, FACT_TRUTH, FACT_REAL };
 struct fact {
     const char *group, *name; /* group "" = a member of the model itself */
     enum fact_kind kind;
-    bool required; /* where its group is given */
-    size_t offset; /* in struct model */
+    bool required;    /* where its group is given */
+    size_t offset;    /* in struct model */
+    double low, high; /* model_finish knows what one fact asks of another */
 };
-#define FACT(group, name, kind, required, member)                                                                           \
+#define FACT(group, name, kind, required, member, low, high)                                                                \
     {                                                                                                                       \
-        group, name, FACT_##kind, required, offsetof(struct model, member)                                                  \
+        group, name, FACT_##kind, required, offsetof(struct model, member), low, high                                       \
     }
 static const struct fact facts[] = {
-    FACT("", "layers", COUNT, true, layers),
-    FACT("", "hidden", COUNT, true, hidden),
-    FACT("", "heads", COUNT, true, heads),
-    FACT("", "kv_heads", COUNT, false, kv_heads),
-    FACT("", "head_dim", COUNT, false, head_dim),
-    FACT("", "ffn", COUNT, false, ffn),
-    FACT("", "vocab", COUNT, true, vocab),
-    FACT("", "gated", TRUTH, false, gated),
-    FACT("", "tied", TRUTH, false, tied),
-    FACT("", "parallel_block", TRUTH, false, parallel_block),
-    FACT("mla", "q_rank", COUNT, false, mla.q_rank),
-    FACT("mla", "kv_rank", COUNT, true, mla.kv_rank),
-    FACT("mla", "nope_dim", COUNT, true, mla.nope_dim),
-    FACT("mla", "rope_dim", COUNT, true, mla.rope_dim),
-    FACT("mla", "v_dim", COUNT, true, mla.v_dim),
-    FACT("moe", "experts", COUNT, true, moe.experts),
-    FACT("moe", "per_token", COUNT, true, moe.per_token),
-    FACT("moe", "ffn", COUNT, true, moe.ffn),
-    FACT("moe", "shared_ffn", COUNT, false, moe.shared_ffn),
-    FACT("moe", "dense_layers", COUNT, false, moe.dense_layers),
-    FACT("moe", "period", COUNT, false, moe.period),
-    FACT("window", "tokens", COUNT, true, window.tokens),
-    FACT("window", "global_every", COUNT, false, window.global_every),
-    FACT("extras", "norms_per_layer", INT, false, extras.norms_per_layer),
-    FACT("extras", "norm_bias", TRUTH, false, extras.norm_bias),
-    FACT("extras", "qkv_bias", TRUTH, false, extras.qkv_bias),
-    FACT("extras", "o_bias", TRUTH, false, extras.o_bias),
-    FACT("extras", "ffn_bias", TRUTH, false, extras.ffn_bias),
-    FACT("extras", "qk_norm_dims", INT, false, extras.qk_norm_dims),
-    FACT("extras", "learned_positions", COUNT, false, extras.learned_positions),
-    FACT("extras", "other_parameters", REAL, false, extras.other_parameters),
+    FACT("", "layers", COUNT, true, layers, 1, MAX_LAYERS),
+    FACT("", "hidden", COUNT, true, hidden, 1, MAX_HIDDEN),
+    FACT("", "heads", COUNT, true, heads, 1, MAX_HEADS),
+    FACT("", "kv_heads", COUNT, false, kv_heads, 1, MAX_HEADS),
+    FACT("", "head_dim", COUNT, false, head_dim, 1, MAX_HEADS),
+    FACT("", "ffn", COUNT, false, ffn, 0, MAX_WIDTH),
+    FACT("", "vocab", COUNT, true, vocab, 1, MAX_WIDTH),
+    FACT("", "gated", TRUTH, false, gated, 0, 1),
+    FACT("", "tied", TRUTH, false, tied, 0, 1),
+    FACT("", "parallel_block", TRUTH, false, parallel_block, 0, 1),
+    FACT("mla", "q_rank", COUNT, false, mla.q_rank, 0, MAX_HIDDEN),
+    FACT("mla", "kv_rank", COUNT, true, mla.kv_rank, 0, MAX_HIDDEN),
+    FACT("mla", "nope_dim", COUNT, true, mla.nope_dim, 1, MAX_HEADS),
+    FACT("mla", "rope_dim", COUNT, true, mla.rope_dim, 0, MAX_HEADS),
+    FACT("mla", "v_dim", COUNT, true, mla.v_dim, 1, MAX_HEADS),
+    FACT("moe", "experts", COUNT, true, moe.experts, 0, MAX_EXPERTS),
+    FACT("moe", "per_token", COUNT, true, moe.per_token, 1, MAX_EXPERTS),
+    FACT("moe", "ffn", COUNT, true, moe.ffn, 1, MAX_WIDTH),
+    FACT("moe", "shared_ffn", COUNT, false, moe.shared_ffn, 0, MAX_WIDTH),
+    FACT("moe", "dense_layers", COUNT, false, moe.dense_layers, 0, MAX_LAYERS),
+    FACT("moe", "period", COUNT, false, moe.period, 1, MAX_LAYERS),
+    FACT("window", "tokens", COUNT, true, window.tokens, 0, MAX_WINDOW_TOKENS),
+    FACT("window", "global_every", COUNT, false, window.global_every, 0, MAX_LAYERS),
+    FACT("extras", "norms_per_layer", INT, false, extras.norms_per_layer, 0, MAX_HEADS),
+    FACT("extras", "norm_bias", TRUTH, false, extras.norm_bias, 0, 1),
+    FACT("extras", "qkv_bias", TRUTH, false, extras.qkv_bias, 0, 1),
+    FACT("extras", "o_bias", TRUTH, false, extras.o_bias, 0, 1),
+    FACT("extras", "ffn_bias", TRUTH, false, extras.ffn_bias, 0, 1),
+    FACT("extras", "qk_norm_dims", INT, false, extras.qk_norm_dims, 0, 1 << 30),
+    FACT("extras", "learned_positions", COUNT, false, extras.learned_positions, 0, MAX_WINDOW_TOKENS),
+    FACT("extras", "other_parameters", REAL, false, extras.other_parameters, 0, 1e15),
 };
 #undef FACT
 enum { N_FACTS = sizeof facts / sizeof facts[0], N_FACT_GROUPS = 5 };
@@ -61,12 +62,12 @@ static int fact_read(const struct reader *reader, const struct node *node, const
     int64_t count;
     switch (fact->kind) {
     case FACT_TRUTH: return reader_bool(reader, node, path, at);
-    case FACT_REAL: return reader_number(reader, node, path, DIM_NUMBER, 0, 1e15, at);
+    case FACT_REAL: return reader_number(reader, node, path, DIM_NUMBER, fact->low, fact->high, at);
     case FACT_INT:
-        if (reader_count(reader, node, path, 0, 1 << 30, &count) != 0) return -1;
+        if (reader_count(reader, node, path, (int64_t)fact->low, (int64_t)fact->high, &count) != 0) return -1;
         *(int *)at = (int)count;
         return 0;
-    default: return reader_count(reader, node, path, 0, (int64_t)1 << 40, at); /* model_finish knows the bounds */
+    default: return reader_count(reader, node, path, (int64_t)fact->low, (int64_t)fact->high, at);
     }
 }
 
@@ -100,12 +101,13 @@ static int group_read(const struct reader *reader, const struct node *node, cons
 static int windowed_read(const struct reader *reader, const struct node *node, const char *path, int64_t layers,
                          bool windowed[MAX_LAYERS])
 {
-    if (node->kind != NODE_LIST)
-        return reader_error(reader, node, path, "give the list of layers that have the window, the first is 0");
+    if (node->kind != NODE_LIST || node->n_children == 0)
+        return reader_list_error(reader, node, path, 1, (int)layers, "layers that have the window, the first is 0");
     int status = 0;
     for (const struct node *item = node->first; item; item = item->next) {
         int64_t i;
         if (reader_count(reader, item, path, 0, layers - 1, &i) != 0) status = -1;
+        else if (windowed[i]) status = reader_error(reader, item, path, "%.40s is given twice; remove one", item->text);
         else windowed[i] = true;
     }
     return status;
@@ -152,6 +154,8 @@ int model_inline_read(const struct reader *reader, const struct node *node, cons
     if (list) {
         const int64_t layers = model->layers < MAX_LAYERS ? model->layers : MAX_LAYERS;
         path_join(member, path, "window.windowed_layers");
+        if (model->window.global_every > 0)
+            return reader_error(reader, list, member, "global_every says already which layers have the window; remove one");
         if (layers < 1 || windowed_read(reader, list, member, layers, windowed) != 0)
             return layers < 1 ? reader_error(reader, node, path, "layers is 0; give at least 1") : -1;
     }

@@ -31,7 +31,7 @@ int reader_error(const struct reader *reader, const struct node *node, const cha
 
 void path_join(char path[PATH_CHARS], const char *parent, const char *key)
 {
-    snprintf(path, PATH_CHARS, "%.100s%s%.60s", parent, parent[0] ? "." : "", key);
+    snprintf(path, PATH_CHARS, "%.100s%s%.60s", parent, parent[0] ? "." : "", key[0] ? key : "\"\"");
 }
 
 bool node_is_empty(const struct node *node)
@@ -64,6 +64,10 @@ int reader_unknown_key(const struct reader *reader, const struct node *node, con
                        int n)
 {
     char cure[MESSAGE_CHARS];
+    const char *const colon = strchr(node->key, ':');
+    for (int i = 0; colon && i < n; i++)
+        if (strlen(words[i]) == (size_t)(colon - node->key) && strncmp(words[i], node->key, strlen(words[i])) == 0)
+            return reader_error(reader, node, path, "no space after the colon; write %s: %.60s", words[i], colon + 1);
     suggest(cure, node->key, words, n);
     return reader_error(reader, node, path, "unknown key; %s", cure);
 }
@@ -91,6 +95,19 @@ int reader_map(const struct reader *reader, const struct node *node, const char 
 static const char *kind_name(const struct node *node)
 {
     return node->kind == NODE_LIST ? "is a list" : node->kind == NODE_MAP ? "is a map" : "has no value";
+}
+
+int reader_list_error(const struct reader *reader, const struct node *node, const char *path, int low, int high,
+                      const char *things)
+{
+    char what[64], bounds[32];
+    snprintf(what, sizeof what, "has %d item%s", node->n_children, node->n_children == 1 ? "" : "s");
+    snprintf(bounds, sizeof bounds, high > low ? "%d to %d" : "%d", low, high);
+    return reader_error(reader, node, path, "%s; give a list of %s %s",
+                        node->kind == NODE_LIST                           ? what
+                        : node->kind == NODE_TEXT && !node_is_empty(node) ? "is a single value"
+                                                                          : kind_name(node),
+                        bounds, things);
 }
 
 const char *reader_text(const struct reader *reader, const struct node *node, const char *path)

@@ -36,6 +36,9 @@ int reader_unknown_key(const struct reader *reader, const struct node *node, con
                        int n);
 /* The node is a map with members, all of them among words[n]. */
 int reader_map(const struct reader *reader, const struct node *node, const char *path, const char *const *words, int n);
+/* The node is no list of low to high `things`: an error that says what it is. */
+int reader_list_error(const struct reader *reader, const struct node *node, const char *path, int low, int high,
+                      const char *things);
 /* Non-empty text that is no map and no list, or NULL. */
 const char *reader_text(const struct reader *reader, const struct node *node, const char *path);
 /* A name: letters, digits, -, _ and ., not beginning with a dot, shorter than NAME_CHARS. */

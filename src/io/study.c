@@ -118,9 +118,13 @@ static void limits_read(const struct reader *reader, const struct node *root, st
         char path[PATH_CHARS];
         double value;
         path_join(path, "limits", node->key);
-        if (metric < 0 || reader_number(reader, node, path, metric_facts[metric].dimension, -1e300, 1e300, &value) != 0)
-            continue;
-        if (value <= 0) reader_error(reader, node, path, "%.40s leaves nothing; give a limit above 0", node->text);
+        if (metric < 0) continue;
+        const enum dimension dimension = metric_facts[metric].dimension;
+        const double most = dimension == DIM_FRACTION ? 1 : dimension == DIM_COUNT ? 0x1p53 : 1e30;
+        if (reader_number(reader, node, path, dimension, 0, most, &value) != 0) continue;
+        if (value <= 0)
+            reader_error(reader, node, path, "%.40s leaves %s; give a limit above 0", node->text,
+                         metric_facts[metric].better == BETTER_HIGH ? "everything" : "nothing");
         else study->limit[study->n_limits++] = (struct limit){(enum metric)metric, value};
     }
 }
@@ -133,7 +137,7 @@ static void objectives_read(const struct reader *reader, const struct node *root
     study->objective[1] = METRIC_COST;
     if (!list) return;
     if (list->kind != NODE_LIST || list->n_children < 2 || list->n_children > MAX_OBJECTIVES) {
-        reader_error(reader, list, "objectives", "give a list of 2 to %d metrics", MAX_OBJECTIVES);
+        reader_list_error(reader, list, "objectives", 2, MAX_OBJECTIVES, "metrics");
         return;
     }
     study->n_objectives = 0;
@@ -168,7 +172,8 @@ static int study_from_tree(struct study *study, struct node *root, struct reader
     const int n_before = errors->n;
     memset(study, 0, sizeof *study);
     if (root->kind != NODE_MAP)
-        return error_add(errors, STATUS_INPUT, reader->file, root->line, "not a study; its top level is a map (key: value)");
+        return error_add(errors, STATUS_INPUT, reader->file, root->line, "is %s, no study; give a map (key: value)",
+                         root->kind == NODE_LIST ? "a list" : "a text");
     for (int i = 0; i < n_sets; i++) override_apply(reader, root, i);
     reader_map(reader, root, "", study_keys, N_STUDY_KEYS);
     settings_read(reader, root, study);
@@ -191,7 +196,11 @@ static int study_from_tree(struct study *study, struct node *root, struct reader
 int study_read(struct study *study, const char *path, const char *const *sets, int n_sets, struct arena *arena,
                struct errors *errors)
 {
-    struct reader reader = {.file = path, .arena = arena, .errors = errors, .sets = sets, .sweeps = true};
+    struct reader reader = {.file = strcmp(path, "-") == 0 ? STANDARD_INPUT : path,
+                            .arena = arena,
+                            .errors = errors,
+                            .sets = sets,
+                            .sweeps = true};
     struct node *const root = tree_read(path, arena, errors);
     return root ? study_from_tree(study, root, &reader, n_sets) : -1;
 }

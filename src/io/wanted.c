@@ -26,22 +26,34 @@ void wanted_default(struct study *study)
 
 /* ---- population -------------------------------------------------------------------------------------------------- */
 
+static bool histogram_is_there(const struct population *population, int first, int second)
+{
+    for (int h = 0; h < population->n_histograms; h++)
+        if ((int)population->histogram[h][0] == first && (int)population->histogram[h][1] == second) return true;
+    return false;
+}
+
 static void histograms_read(const struct reader *reader, const struct node *list, struct population *population)
 {
     population->n_histograms = 0;
     if (list->kind != NODE_LIST || list->n_children > MAX_HISTOGRAMS) {
-        reader_error(reader, list, "population.histograms",
-                     "give a list of at most %d pairs of metrics, as [[latency, cost]]", MAX_HISTOGRAMS);
+        reader_list_error(reader, list, "population.histograms", 0, MAX_HISTOGRAMS, "pairs, as [[latency, cost]]");
         return;
     }
     for (const struct node *pair = list->first; pair; pair = pair->next) {
         if (pair->kind != NODE_LIST || pair->n_children != 2) {
-            reader_error(reader, pair, "population.histograms", "give pairs of metrics, as [latency, cost]");
+            reader_list_error(reader, pair, "population.histograms", 2, 2, "metrics, as [latency, cost]");
             continue;
         }
         const int first = reader_metric(reader, pair->first, "population.histograms");
         const int second = reader_metric(reader, pair->first->next, "population.histograms");
         if (first < 0 || second < 0) continue;
+        if (first == second || histogram_is_there(population, first, second)) {
+            reader_error(reader, pair, "population.histograms", "[%s, %s] %s", metric_facts[first].name,
+                         metric_facts[second].name,
+                         first == second ? "is one metric; give two" : "is given twice; remove one");
+            continue;
+        }
         enum metric *const histogram = population->histogram[population->n_histograms++];
         histogram[0] = (enum metric)first;
         histogram[1] = (enum metric)second;
@@ -99,6 +111,7 @@ static void weights_read(const struct reader *reader, const struct node *node, s
     const int n = study->n_scenarios;
     const char **const words = arena_alloc(reader->arena, (size_t)n + 1, sizeof *words);
     double sum = 0.0;
+    int status = 0;
     for (int s = 0; s < n; s++) words[s] = study->scenario[s].name;
     if (reader_map(reader, node, "joint.weights", words, n) != 0) return;
     for (int s = 0; s < study->n_scenarios; s++) {
@@ -106,13 +119,19 @@ static void weights_read(const struct reader *reader, const struct node *node, s
         char path[PATH_CHARS];
         path_join(path, "joint.weights", study->scenario[s].name);
         study->joint.weight[s] = 0.0;
-        if (weight) reader_number(reader, weight, path, DIM_NUMBER, 0, 1e9, &study->joint.weight[s]);
+        if (weight) status |= reader_number(reader, weight, path, DIM_NUMBER, 0, 1e9, &study->joint.weight[s]);
         sum += study->joint.weight[s];
     }
-    if (sum <= 0.0) reader_error(reader, node, "joint.weights", "all weights are 0; give one above 0");
+    if (sum <= 0.0 && status == 0) reader_error(reader, node, "joint.weights", "all weights are 0; give one above 0");
     /* A sum of 1 but for rounding is 1, so that what is written reads back. */
     if (sum >= 1.0 - n * DBL_EPSILON && sum <= 1.0 + n * DBL_EPSILON) sum = 1.0;
-    for (int s = 0; s < study->n_scenarios && sum > 0.0; s++) study->joint.weight[s] /= sum;
+    for (int s = 0; s < study->n_scenarios && sum > 0.0; s++) {
+        const double weight = study->joint.weight[s];
+        study->joint.weight[s] /= sum;
+        if (weight > 0.0 && study->joint.weight[s] < 1e-12)
+            reader_error(reader, node_find(node, study->scenario[s].name), "joint.weights",
+                         "the weight of %s is below 1e-12 of the sum; give 0 or more than that", study->scenario[s].name);
+    }
 }
 
 /* A metric that a better machine makes lower, so that the mean and the set mean something. */
@@ -140,14 +159,18 @@ void joint_read(const struct reader *reader, const struct node *node, struct stu
     if (weights) weights_read(reader, weights, study);
     if (!against) return;
     if (against->kind != NODE_LIST || against->n_children < 1 || against->n_children > MAX_OBJECTIVES - 1) {
-        reader_error(reader, against, "joint.against", "give a list of 1 to %d metrics", MAX_OBJECTIVES - 1);
+        reader_list_error(reader, against, "joint.against", 1, MAX_OBJECTIVES - 1, "metrics");
         return;
     }
     joint->n_against = 0;
     for (const struct node *item = against->first; item; item = item->next)
         if (joint_metric_read(reader, item, "joint.against", &joint->against[joint->n_against]) == 0) {
-            if (joint->against[joint->n_against] == joint->metric)
+            const enum metric against = joint->against[joint->n_against];
+            bool twice = false;
+            for (int i = 0; i < joint->n_against; i++) twice = twice || joint->against[i] == against;
+            if (against == joint->metric)
                 reader_error(reader, item, "joint.against", "%s is the joint metric itself; give another", item->text);
+            else if (twice) reader_error(reader, item, "joint.against", "%s is given twice; remove one", item->text);
             else joint->n_against++;
         }
 }

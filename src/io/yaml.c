@@ -131,7 +131,7 @@ static int add_event(struct builder *builder, const yaml_event_t *event)
     if (++builder->n_nodes > MAX_NODES) return refuse(builder, line, "more than 2,000,000 values; nothing here needs that");
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        if (builder->root) return refuse(builder, line, "a second document (---); one file holds one");
+        if (builder->root) return refuse(builder, line, "a second document (---); give each a file of its own");
         if (event->data.document_start.tag_directives.start != event->data.document_start.tag_directives.end)
             return refuse(builder, line, "tag directives (%TAG) are not supported; remove them");
         return 0;
@@ -176,6 +176,8 @@ static int refuse_syntax(struct builder *builder, const yaml_parser_t *parser, c
     }
     const yaml_mark_t mark = parser->problem_mark;
     const int line = builder->first_line + (int)mark.line;
+    if (strcmp(parser->problem, "did not find expected <document start>") == 0)
+        return refuse(builder, line, "text after the end of the value; remove it");
     if (is_tab(text, n, &mark)) return refuse(builder, line, "a tab where YAML wants spaces; indent with spaces");
     if (!parser->context || builder->first_line == 0)
         return error_add(builder->errors, STATUS_INPUT, builder->name, line, "not YAML: %s", parser->problem);
@@ -190,6 +192,10 @@ struct node *tree_parse(const char *text, size_t n, const char *name, int first_
     yaml_parser_t parser;
     yaml_event_t event;
     int status = 0;
+    if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* some editors mark UTF-8 */
+        text += 3;
+        n -= 3;
+    }
     if (!yaml_parser_initialize(&parser)) {
         error_add(errors, STATUS_SYSTEM, name, 0, "out of memory");
         return NULL;
@@ -206,7 +212,7 @@ struct node *tree_parse(const char *text, size_t n, const char *name, int first_
         yaml_event_delete(&event);
     }
     yaml_parser_delete(&parser);
-    if (status == 0 && !builder.root) status = refuse(&builder, 0, "is empty");
+    if (status == 0 && !builder.root) status = refuse(&builder, 0, "is empty; give at least one value");
     return status == 0 ? builder.root : NULL;
 }
 
@@ -229,7 +235,7 @@ static char *read_stream(FILE *from, const char *path, size_t *n, struct errors 
             break;
         }
         if (*n > MAX_FILE_BYTES) {
-            error_add(errors, STATUS_INPUT, path, 0, "is larger than 64 MB; a study is a few kB");
+            error_add(errors, STATUS_INPUT, path, 0, "is larger than 64 MB; give a smaller file, a study is a few kB");
             break;
         }
     }
@@ -241,8 +247,9 @@ static char *read_bytes(const char *path, size_t *n, struct errors *errors)
 {
     char *bytes = NULL;
     struct stat facts;
+    if (strcmp(path, "-") == 0) return read_stream(stdin, STANDARD_INPUT, n, errors);
     if (stat(path, &facts) == 0 && S_ISFIFO(facts.st_mode) && strncmp(path, "/dev/", 5) != 0) {
-        error_add(errors, STATUS_INPUT, path, 0, "is a pipe; give a file, or /dev/stdin");
+        error_add(errors, STATUS_INPUT, path, 0, "is a pipe; give a file, or - for standard input");
         return NULL;
     }
     FILE *const from = fopen(path, "rb");
@@ -259,7 +266,7 @@ struct node *tree_read(const char *path, struct arena *arena, struct errors *err
     size_t n = 0;
     char *const bytes = read_bytes(path, &n, errors);
     if (!bytes) return NULL;
-    struct node *const root = tree_parse(bytes, n, path, 1, arena, errors);
+    struct node *const root = tree_parse(bytes, n, strcmp(path, "-") == 0 ? STANDARD_INPUT : path, 1, arena, errors);
     free(bytes);
     return root;
 }

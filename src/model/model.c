@@ -8,10 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Bounds keep every product of facts exact in a double and in 64 bits; real models stay far below. */
-enum { MAX_HIDDEN = 1 << 20, MAX_HEADS = 1 << 16, MAX_WIDTH = 1 << 24, MAX_EXPERTS = 1 << 16 };
-#define MAX_WINDOW_TOKENS ((int64_t)1 << 40)
-
 struct place {
     struct errors *errors;
     const char *file;
