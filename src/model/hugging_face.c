@@ -4,6 +4,7 @@
  * Nested configs (a text decoder beside a vision tower) are read for the decoder alone. */
 #include "hugging_face.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 
 /* Products of two stay within 64 bits until model_finish has looked at them. */
 enum { MAX_COUNT = 1 << 30 };
+#define KV_HEADS "num_key_value_heads num_kv_heads n_head_kv kv_n_heads"
 
 /* ---- fields ------------------------------------------------------------------------------------------------------- */
 
@@ -77,6 +79,10 @@ int64_t field_count(struct reading *reading, const char *names, int64_t fallback
     char *end = NULL;
     errno = 0;
     const long long value = node->kind == NODE_TEXT ? strtoll(node->text, &end, 10) : 0;
+    if (node->kind == NODE_TEXT && node->quoted) {
+        reading_refuse(reading, node, "%s: \"%.60s\" is a text, no whole number; remove the quotes", node->key, node->text);
+        return fallback;
+    }
     if (node->kind != NODE_TEXT || end == node->text || *end != '\0' || errno != 0 || value < 0 || value > MAX_COUNT) {
         reading_refuse(reading, node, "%s: `%s` is no whole number from 0 to %d; give one", node->key,
                        node->kind == NODE_TEXT ? node->text : "a list or map", MAX_COUNT);
@@ -89,9 +95,12 @@ bool field_truth(struct reading *reading, const char *names, bool fallback)
 {
     const struct node *const node = field_find(reading, names);
     if (node == NULL) return fallback;
-    const bool yes = node->kind == NODE_TEXT && strcmp(node->text, "true") == 0;
-    if (!yes && (node->kind != NODE_TEXT || strcmp(node->text, "false") != 0))
-        reading_refuse(reading, node, "%s: `%s` is neither true nor false; give one", node->key,
+    const bool is_text = node->kind == NODE_TEXT, yes = is_text && strcmp(node->text, "true") == 0;
+    if (is_text && node->quoted)
+        reading_refuse(reading, node, "%s: \"%.60s\" is a text, neither true nor false; remove the quotes", node->key,
+                       node->text);
+    else if (!yes && (!is_text || strcmp(node->text, "false") != 0))
+        reading_refuse(reading, node, "%s: `%.60s` is neither true nor false; give one", node->key,
                        node->kind == NODE_TEXT ? node->text : "a list or map");
     return yes;
 }
@@ -119,8 +128,7 @@ static int64_t read_kv_heads(struct reading *reading, int64_t heads)
     if ((falcon && !field_truth(reading, "new_decoder_architecture", false)) || is_family(reading, "gpt_bigcode"))
         return field_truth(reading, "multi_query", true) ? 1 : heads;
     if (reading->family == NULL) return required_count(reading, "num_key_value_heads num_kv_heads", 0);
-    return field_count(reading, "num_key_value_heads num_kv_heads n_head_kv kv_n_heads",
-                       default_count(reading, "num_key_value_heads", heads));
+    return field_count(reading, KV_HEADS, default_count(reading, "num_key_value_heads", heads));
 }
 
 static int64_t read_head_dim(struct reading *reading, const struct model *model)
@@ -161,6 +169,14 @@ static int64_t read_ffn(struct reading *reading, const struct model *model)
                           has_trait(reading, FFN_IS_FOUR) ? 4 * model->hidden : 0);
 }
 
+static void check_activation(struct reading *reading)
+{
+    const struct node *const act = field_find(reading, "hidden_act hidden_activation activation_function");
+    if (act != NULL && (act->kind != NODE_TEXT || !isalpha((unsigned char)act->text[0])))
+        reading_refuse(reading, act, "%s: `%.60s` names no function; give its name, as silu or gelu", act->key,
+                       act->kind == NODE_TEXT ? act->text : "a list or map");
+}
+
 /* What tells a gated FFN, a tied head and a parallel block is mostly the type, sometimes a field. */
 static void read_block(struct reading *reading, struct model *model)
 {
@@ -172,6 +188,7 @@ static void read_block(struct reading *reading, struct model *model)
                               outer_tie != NULL ? strcmp(outer_tie->text != NULL ? outer_tie->text : "", "true") == 0
                                                 : has_trait(reading, TIED));
     model->parallel_block = has_trait(reading, PARALLEL);
+    check_activation(reading);
     if (is_family(reading, "falcon"))
         model->parallel_block =
             field_truth(reading, "parallel_attn", true) || field_truth(reading, "new_decoder_architecture", false);
@@ -265,10 +282,16 @@ static const struct node *find_decoder(const struct node *outer)
 
 static int find_family(struct reading *reading)
 {
+    const struct node *const given = find_in(reading->config, "model_type");
     const char *const outer_type = text_of(reading->outer, "model_type");
     const char *const inner_type = text_of(reading->config, "model_type");
     const char *const type = refused_type(outer_type) != NULL || inner_type[0] == '\0' ? outer_type : inner_type;
     const char *const reason = refused_type(type);
+    if (given != NULL && (given->kind != NODE_TEXT || !isalpha((unsigned char)given->text[0]))) {
+        reading_refuse(reading, given, "model_type: `%.60s` is no name; give that of the model's code, as llama",
+                       given->kind == NODE_TEXT ? given->text : "a list or map");
+        return -1;
+    }
     if (type[0] == '\0') {
         reading_refuse(reading, NULL, "model_type: missing, so this is no Hugging Face config; add it");
         return -1;
@@ -317,6 +340,12 @@ int model_from_hugging_face(struct model *model, const struct node *config, stru
     model->heads =
         required_count(&reading, "num_attention_heads n_head n_heads", default_count(&reading, "num_attention_heads", 0));
     model->kv_heads = read_kv_heads(&reading, model->heads);
+    if (field_find(&reading, "kv_lora_rank") == NULL && model->kv_heads > 0 && model->heads % model->kv_heads != 0)
+        reading_refuse(&reading, field_find(&reading, KV_HEADS),
+                       "num_key_value_heads: %" PRId64 " does not divide the %" PRId64
+                       " heads of num_attention_heads; give a "
+                       "divisor of it",
+                       model->kv_heads, model->heads);
     model->vocab = required_count(&reading, "vocab_size", default_count(&reading, "vocab_size", 0));
     read_mla(&reading, model);
     model->head_dim = read_head_dim(&reading, model);
