@@ -1,6 +1,7 @@
 /* cosweep compare: candidates side by side, or what changed from one result to the next. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/compare.h"
+#include "cli/json_lines.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,11 +51,10 @@ static struct contender *contender_add(struct contenders *all, const char *sourc
     return made;
 }
 
-static void add_line(struct contenders *all, const char *path, const char *line, size_t n, int number)
+static void add_tree(struct contenders *all, const char *path, const struct node *tree, int number)
 {
     static struct candidate candidate;
     char row[16];
-    const struct node *const tree = tree_parse(line, n, path, number, all->arena, all->errors);
     if (!tree || candidate_read(&candidate, tree, path, all->arena, all->errors) != 0) return;
     snprintf(row, sizeof row, "%d", number);
     struct contender *const made = contender_add(all, path, row, NULL);
@@ -64,20 +64,18 @@ static void add_line(struct contenders *all, const char *path, const char *line,
 /* Lines as `evaluate` takes them; a file in several lines that is one object is one candidate. */
 static void add_lines(struct contenders *all, const char *path)
 {
-    FILE *const from = fopen(path, "r");
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t n;
-    const bool one = strlen(path) > 5 && strcmp(path + strlen(path) - 5, ".json") == 0;
-    if (!from) {
-        error_add(all->errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
+    struct json_lines lines;
+    const int n_before = all->n;
+    if (strcmp(path + strlen(path) - 5, ".json") == 0) {
+        add_tree(all, path, tree_read(path, all->arena, all->errors), 1);
         return;
     }
-    if (one && (n = getdelim(&line, &capacity, '\0', from)) > 0) add_line(all, path, line, (size_t)n, 1);
-    for (int number = 1; !one && all->errors->n == 0 && (n = getline(&line, &capacity, from)) >= 0; number++)
-        if (line[strspn(line, " \t\r\n")] != '\0') add_line(all, path, line, (size_t)n, number);
-    free(line);
-    fclose(from);
+    if (json_lines_open(&lines, path, all->errors) != 0) return;
+    while (all->errors->n == 0 && json_lines_next(&lines, all->errors))
+        add_tree(all, path, json_lines_parse(&lines, all->arena, all->errors), lines.number);
+    if (all->errors->n == 0 && all->n == n_before)
+        error_add(all->errors, STATUS_INPUT, path, 0, "no candidates; give one JSON object per line");
+    json_lines_close(&lines);
 }
 
 static void add_choice(struct contenders *all, const char *source, const char *row)

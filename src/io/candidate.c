@@ -12,25 +12,32 @@ static void candidate_set(struct candidate *candidate, const struct space *space
     for (int i = 0; i < N_HARDWARE_KNOBS; i++) hardware[i] = space->axis[N_PLAN_KNOBS + i].value[0];
 }
 
+/* Ranks, and what is rounded up from them to whole SIPs, must stay exact in 64 bits. */
+static int check_ranks(const struct plan *plan, const char *place, int line, struct errors *errors)
+{
+    const double ranks = (double)plan->tp * (double)plan->cp * (double)plan->pp * (double)plan->dp;
+    if (ranks <= 0x1p40) return 0;
+    return error_add(errors, STATUS_INPUT, place, line, "plan: tp x cp x pp x dp is %.3g PEs, above 2^40; lower one of them",
+                     ranks);
+}
+
 int candidate_read(struct candidate *candidate, const struct node *tree, const char *file, struct arena *arena,
                    struct errors *errors)
 {
-    static const char *const words[] = {"scenario", "plan", "hardware"};
+    static const char *const words[] = {"scenario", "plan", "hardware", "id"};
     const int n_before = errors->n;
     const struct reader reader = {.file = file, .arena = arena, .errors = errors, .depth = DEPTH_BALANCED};
     const struct node *const scenario = node_find(tree, "scenario");
     struct space space = {0};
     char base[NAME_CHARS];
     memset(candidate, 0, sizeof *candidate);
-    if (reader_map(&reader, tree, "", words, 3) != 0 && tree->kind != NODE_MAP) return -1;
+    if (reader_map(&reader, tree, "", words, 4) != 0 && tree->kind != NODE_MAP) return -1;
     if (scenario) scenario_read(&reader, scenario, "scenario", &candidate->scenario);
     else reader_error(&reader, tree, "scenario", "missing; give it");
     axes_read(&reader, &space, node_find(tree, "plan"), node_find(tree, "hardware"), base);
     candidate_set(candidate, &space);
-    const double ranks =
-        (double)candidate->plan.tp * (double)candidate->plan.cp * (double)candidate->plan.pp * (double)candidate->plan.dp;
-    if (ranks > 0x1p40)
-        reader_error(&reader, tree, "plan", "tp x cp x pp x dp is %.3g PEs, above 2^40; lower one of them", ranks);
+    const struct node *const plan = node_find(tree, "plan");
+    check_ranks(&candidate->plan, file, reader_line(plan ? plan : tree), errors);
     return errors->n > n_before ? -1 : 0;
 }
 
@@ -47,7 +54,7 @@ static int assignment_read(const struct reader *reader, const struct knob_table 
         words[i] = table->knob[i].path;
         if (strcmp(words[i], text) == 0) return reader_knob(reader, &node, text, &table->knob[i], value) == 0 ? i : -1;
     }
-    return reader_unknown_key(reader, &node, text, words, table->n);
+    return reader_unknown_key(reader, &node, text[0] ? text : "\"\"", words, table->n);
 }
 
 /* All of a comma-separated list; knob i becomes value[i] where set[i]. */
@@ -62,7 +69,9 @@ static int list_read(const char *place, const struct knob_table *table, const ch
         double number;
         snprintf(item, sizeof item, "%.*s", (int)(n < PATH_CHARS ? n : PATH_CHARS - 1), list);
         const int knob = assignment_read(&reader, table, item, &number);
-        if (knob < 0) {
+        if (knob >= 0 && set[knob]) {
+            status = error_add(errors, STATUS_INPUT, place, 0, "%s: given twice; give it once", table->knob[knob].path);
+        } else if (knob < 0) {
             status = -1;
         } else {
             value[knob] = number;
@@ -80,7 +89,7 @@ int plan_override(struct plan *plan, const char *list, struct errors *errors)
     const int status = list_read("--plan", &plan_table, list, value, set, errors);
     for (int i = 0; i < N_PLAN_KNOBS; i++)
         if (set[i]) ((int64_t *)plan)[i] = (int64_t)value[i];
-    return status;
+    return status != 0 ? status : check_ranks(plan, "--plan", 0, errors);
 }
 
 int hardware_override(struct hardware *hardware, const char *list, struct errors *errors)
