@@ -260,6 +260,9 @@ static int reference_read(double reference[MAX_OBJECTIVES], const struct sides *
         const enum dimension dimension = facts->dimension <= DIM_COST ? facts->dimension : DIM_NUMBER;
         if (unit_parse(text, dimension, &reference[n], &why) != 0)
             return error_add(errors, STATUS_INPUT, NULL, 0, "compare: --reference: %s: `%s`: %s", facts->name, text, why);
+        if (reference[n] < 0 || (reference[n] == 0 && facts->better == BETTER_LOW))
+            return error_add(errors, STATUS_INPUT, NULL, 0,
+                             "compare: --reference: %s: `%s`: no row is below it; give a value above 0", facts->name, text);
     }
     if (n != result->n_objectives)
         return error_add(errors, STATUS_INPUT, NULL, 0,
@@ -331,8 +334,8 @@ int results_print(const struct sides *sides, enum form form, FILE *to, struct er
     double reference[MAX_OBJECTIVES];
     if (sides->reference && reference_read(reference, sides, errors) != 0) return -1;
     if (sides->scenario && scenario_named(&sides->result[0], sides->scenario) < 0)
-        return error_add(errors, STATUS_INPUT, sides->path[0], 0, "has no scenario `%s`; the first is `%s`", sides->scenario,
-                         sides->result[0].scenario[0].name);
+        return error_add(errors, STATUS_INPUT, sides->path[0], 0, "has no scenario `%s`; give one of its %d, as `%s`",
+                         sides->scenario, sides->result[0].n_scenarios, sides->result[0].scenario[0].name);
     head_print(sides, form, &json, to);
     for (int s = 0; s < sides->result[0].n_scenarios; s++) {
         const char *const name = sides->result[0].scenario[s].name;

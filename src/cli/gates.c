@@ -32,6 +32,10 @@ static int gate_read(struct sides *sides, const char *text, size_t n, struct err
     if (!(gate.most >= 0.0))
         return error_add(errors, STATUS_INPUT, NULL, 0, "compare: --fail-on: %s: %s is below 0; give 0 or more, as 1%%",
                          item, colon + 1);
+    for (int g = 0; g < sides->n_gates; g++)
+        if (sides->gate[g].kind == gate.kind && sides->gate[g].is_number == gate.is_number)
+            return error_add(errors, STATUS_INPUT, NULL, 0, "compare: --fail-on: %s is given twice, as %s and %s; give one",
+                             item, sides->gate[g].text, gate.text);
     if (sides->n_gates == MAX_GATES)
         return error_add(errors, STATUS_INPUT, NULL, 0, "compare: --fail-on: more than %d gates; give fewer", MAX_GATES);
     sides->gate[sides->n_gates++] = gate;

@@ -48,8 +48,8 @@ static const struct command *command_find(const char *name, struct errors *error
         if (strcmp(name, names[i]) == 0) return commands[i];
     }
     const char *near = nearest_word(name, names, N_COMMANDS);
-    error_add(errors, STATUS_INPUT, NULL, 0, "there is no command `%s`; %s%s%s", name, near ? "did you mean `" : "see `",
-              near ? near : PROGRAM " --help", "`?");
+    error_add(errors, STATUS_INPUT, NULL, 0, "there is no command `%.80s`; %s `%s`%s", name, near ? "did you mean" : "see",
+              near ? near : PROGRAM " --help", near ? "?" : "");
     return NULL;
 }
 

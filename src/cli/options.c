@@ -52,6 +52,17 @@ static void number_set(const struct option *option, const char *text, const char
     else *(int64_t *)option->target = (int64_t)value;
 }
 
+/* The last of two values would win silently. */
+static void refuse_second(const struct option *row, const struct option *table, bool seen[MAX_OPTIONS], const char *text,
+                          const char *place, struct errors *errors)
+{
+    const ptrdiff_t i = row - table;
+    assert(i < MAX_OPTIONS);
+    if (seen[i] && row->kind != OPTION_LIST)
+        error_add(errors, STATUS_INPUT, NULL, 0, "%s: given twice, the second time as `%.80s`; give it once", place, text);
+    seen[i] = true;
+}
+
 static void value_set(const struct option *option, const char *text, const char *place, struct errors *errors)
 {
     switch (option->kind) {
@@ -109,8 +120,8 @@ static void unknown_option(const struct option *table, const char *command, cons
 
 /* One option at argv[*i], with its value, which may be the next word: *i then moves on.  False if it is unknown: whether
  * the next word is its value is then unknown too, and nothing after it can be judged. */
-static bool option_read(const struct option *table, const char *command, int argc, char **argv, int *i,
-                        struct errors *errors)
+static bool option_read(const struct option *table, bool seen[MAX_OPTIONS], const char *command, int argc, char **argv,
+                        int *i, struct errors *errors)
 {
     const char *const word = argv[*i];
     const bool is_long = word[1] == '-';
@@ -123,17 +134,19 @@ static bool option_read(const struct option *table, const char *command, int arg
     }
     char place[2 * NAME_CHARS];
     snprintf(place, sizeof place, "%s: --%s", command, row->name);
+    const char *const text = equals                        ? equals + 1
+                             : !is_long && word[2] != '\0' ? word + 2
+                             : *i + 1 < argc               ? argv[*i + 1]
+                                                           : NULL;
     if (!takes_value(row)) {
         if (equals) error_add(errors, STATUS_INPUT, NULL, 0, "%s: takes no value; leave out `%.80s`", place, equals);
         *(bool *)row->target = true;
-    } else if (equals) {
-        value_set(row, equals + 1, place, errors);
-    } else if (!is_long && word[2] != '\0') {
-        value_set(row, word + 2, place, errors);
-    } else if (*i + 1 < argc) {
-        value_set(row, argv[++*i], place, errors);
-    } else {
+    } else if (!text) {
         error_add(errors, STATUS_INPUT, NULL, 0, "%s: no value; give %s", place, row->value);
+    } else {
+        *i += text == argv[*i + 1];
+        refuse_second(row, table, seen, text, place, errors);
+        value_set(row, text, place, errors);
     }
     return true;
 }
@@ -150,7 +163,7 @@ int options_parse(const struct option *table, const char *command, int argc, cha
 {
     const struct option *argument = table;
     const int n_errors = errors->n;
-    bool only_arguments = false;
+    bool only_arguments = false, seen[MAX_OPTIONS] = {false};
     while (argument->kind != OPTION_END && !is_argument(argument)) argument++;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (strcmp(argv[i], "-h") == 0 || strcmp(argv[i], "--help") == 0) {
@@ -162,7 +175,7 @@ int options_parse(const struct option *table, const char *command, int argc, cha
         if (!only_arguments && strcmp(word, "--") == 0) {
             only_arguments = true;
         } else if (!only_arguments && word[0] == '-' && word[1] != '\0') {
-            if (!option_read(table, command, argc, argv, &i, errors)) return -1;
+            if (!option_read(table, seen, command, argc, argv, &i, errors)) return -1;
         } else if (argument->kind != OPTION_END) {
             value_set(argument, word, argument->name, errors);
             argument = argument_after(argument);

@@ -204,7 +204,7 @@ static int scenario_check(const struct result *result, struct errors *errors)
     if (near)
         return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; did you mean `%s`?", options.scenario,
                          near);
-    return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; the first of %d is `%s`", options.scenario,
+    return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; give one of its %d, as `%s`", options.scenario,
                      result->n_scenarios, n > 0 ? names[0] : "");
 }
 

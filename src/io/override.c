@@ -80,7 +80,8 @@ static struct node *take_step(const struct reader *reader, struct node *from, co
     struct node *const item = from->kind == NODE_LIST ? find_item(from, path, n) : NULL;
     if (!item && from->kind == NODE_LIST)
         error_add(reader->errors, STATUS_INPUT, place, 0,
-                  "no item %.*s in a list of %d; give its number from 0, or its name", SHOWN_CHARS, path, from->n_children);
+                  "no item %.*s in a list of %d; give its number from 0, or its name",
+                  (int)(*n < SHOWN_CHARS ? *n : SHOWN_CHARS), path, from->n_children);
     else if (!item)
         error_add(reader->errors, STATUS_INPUT, place, 0,
                   "\"%.*s\" in the file is a single value and has no members; set that key instead", SHOWN_CHARS,
@@ -93,9 +94,13 @@ int override_apply(const struct reader *reader, struct node *root, int i)
     const char *const set = reader->sets[i];
     const size_t n_key = strcspn(set, "=");
     char place[PATH_CHARS];
-    snprintf(place, sizeof place, "--set %.*s", (int)(n_key < 160 ? n_key : 160), set);
+    snprintf(place, sizeof place, "--set %.*s", n_key == 0 ? 160 : (int)(n_key < 160 ? n_key : 160), set);
     if (n_key == 0 || !set[n_key] || set[0] == '.' || set[n_key - 1] == '.')
         return error_add(reader->errors, STATUS_INPUT, place, 0, "no override; give KEY=VALUE, as in plan.tp=8");
+    for (int j = 0; j < i; j++)
+        if (strncmp(reader->sets[j], set, n_key + 1) == 0)
+            return error_add(reader->errors, STATUS_INPUT, place, 0, "given twice, the second time as %.*s; give it once",
+                             SHOWN_CHARS, set + n_key + 1);
     char *const path = arena_alloc(reader->arena, n_key + 1, 1);
     memcpy(path, set, n_key);
     struct node *const value = value_parse(set + n_key + 1, place, reader);
