@@ -174,26 +174,35 @@ int saved_write(const struct saved *saved, const char *path, struct errors *erro
 
 /* ---- from a file ------------------------------------------------------------------------------------------------- */
 
+/* What is in front, to know before anything is allocated whether the rest is worth it. */
+static bool is_saved(FILE *file)
+{
+    char front[sizeof magic];
+    return fread(front, 1, sizeof front, file) == sizeof front && memcmp(front, magic, sizeof magic) == 0 &&
+           fseek(file, 0, SEEK_SET) == 0;
+}
+
 /* The whole of a file whose checksum is right, without the checksum; NULL after an error. */
 static char *load(const char *path, size_t *n, struct file_head *head, struct errors *errors)
 {
     struct stat facts;
     uint64_t sum;
-    FILE *const file = fopen(path, "rb");
-    if (!file || fstat(fileno(file), &facts) != 0 || !S_ISREG(facts.st_mode)) {
-        error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", file ? "it is no plain file" : strerror(errno));
-        if (file) fclose(file);
+    char *data = NULL;
+    const char *why = NULL;
+    if (stat(path, &facts) != 0) { /* before it is opened: a pipe would be waited for */
+        error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
         return NULL;
     }
-    *n = (size_t)facts.st_size;
-    char *const data = malloc(*n + 1);
-    if (!data) abort();
-    const bool short_read = fread(data, 1, *n, file) != *n;
-    fclose(file);
+    FILE *const file = S_ISREG(facts.st_mode) ? fopen(path, "rb") : NULL;
     const size_t least = sizeof magic + sizeof *head + sizeof sum;
-    const char *why = NULL;
-    if (short_read || *n < least) why = "is cut short";
-    else if (memcmp(data, magic, sizeof magic) != 0) why = "is no checkpoint or part of this version of cosweep";
+    *n = (size_t)facts.st_size;
+    if (!S_ISREG(facts.st_mode)) why = "is no plain file";
+    else if (!file) why = strerror(errno);
+    else if (*n < least) why = "is cut short";
+    else if (!is_saved(file)) why = "is no checkpoint or part of this version of cosweep";
+    else if (!(data = malloc(*n))) why = "is larger than the memory there is";
+    else if (fread(data, 1, *n, file) != *n) why = "is cut short";
+    if (file) fclose(file);
     if (!why) {
         *n -= sizeof sum;
         memcpy(&sum, data + *n, sizeof sum);
