@@ -20,7 +20,8 @@ static inline void example_row(struct result_row *row, int i)
     row->id = INT64_C(9007199254740993) + i; /* is no double */
     row->n_equal = i + 1;
     row->plan = (struct plan){.tp = 8 + i, .cp = 2, .pp = 3, .dp = 4, .ep = 5, .batch = 6, .tp_placement = 1, .kv_mode = 2};
-#define X(member, ...) row->hardware.member = next += 1;
+#define X(member, path, group, dimension, low, high, ...) /* each another, within the knob's bounds */                      \
+    row->hardware.member = (low) + ((high) - (double)(low)) * (next += 1) / 1e6;
     HARDWARE_KNOBS(X)
 #undef X
     row->hardware.allocation = 2;

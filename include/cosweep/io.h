@@ -224,7 +224,8 @@ bool result_is(const char *path);
 /* Read what result_write wrote, in a child first: a damaged file may crash the HDF5 library, but not us.  Takes at most 64
  * times the file and 32 MB.  Memory is the arena's.  Returns 0 or -1. */
 int result_read(struct result *result, const char *path, struct arena *arena, struct errors *errors);
-/* The study a result was made from, of which its rows must be. */
+/* The study a result was made from, of which its scenarios and rows must be; `path` is the result's.  Refused where its text
+ * was changed.  Returns 0 or -1. */
 int result_study(struct study *study, const struct result *result, const char *path, struct arena *arena,
                  struct errors *errors);
 const char *result_library(void); /* version text of the HDF5 library */

@@ -33,6 +33,10 @@ struct answer {
     struct explanation explanation;
 };
 void answer_candidate(struct answer *answer, const struct candidate *candidate, const struct limit *limits, int n_limits);
+/* A row of a result against what its id gives now: a number that was changed, or that another version of the program found,
+ * is an error that names both.  Returns 0 or -1. */
+int row_verify(const struct study *study, const struct result *result, int scenario, int64_t row, const char *path,
+               struct errors *errors);
 /* "memory", "limit_latency", ... at most 47 chars, to `text`; returns it. */
 char *reason_text(char text[48], enum reason reason, const struct limit *limits);
 

@@ -78,6 +78,8 @@ int choice_candidate(struct candidate *candidate, struct chosen *chosen, const s
         if (!choice->row)
             return error_add(errors, STATUS_INPUT, choice->source, 0, "is a result; give --row N, from 0, or best");
         if (find_row(chosen, choice, errors) != 0) return -1;
+        if (row_verify(&chosen->study, &chosen->result, chosen->scenario, chosen->row, choice->source, errors) != 0)
+            return -1;
         id = chosen->result.scenario[chosen->scenario].row[chosen->row].id;
     }
     candidate->scenario = chosen->study.scenario[chosen->scenario];

@@ -53,6 +53,7 @@ static int all_rows_print(struct chosen *chosen, struct errors *errors)
                          "--row all needs a result, --json, and no --plan or --hardware; give these, or one row");
     const struct result_scenario *const scenario = &chosen->result.scenario[chosen->scenario];
     for (int64_t i = 0; i < scenario->n_rows && !ferror(stdout); i++) {
+        if (row_verify(&chosen->study, &chosen->result, chosen->scenario, i, options.choice.source, errors) != 0) return -1;
         space_decode(&chosen->study.space, scenario->row[i].id, &candidate.plan, &candidate.hardware);
         answer_candidate(&answer, &candidate, chosen->study.limit, chosen->study.n_limits);
         json_open(&json, NULL, '{');

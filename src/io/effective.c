@@ -118,7 +118,7 @@ static void write_study(FILE *to, const struct study *study)
 }
 
 /* FNV-1a, 64 bits [Fowler, Noll, Vo; IETF draft-eastlake-fnv]. */
-static uint64_t fingerprint(const char *text)
+uint64_t study_fingerprint(const char *text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
     for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
@@ -136,7 +136,7 @@ int effective_write(struct study *study, struct arena *arena, struct errors *err
         return error_add(errors, STATUS_SYSTEM, NULL, 0, "out of memory");
     }
     study->effective = arena_text(arena, text);
-    study->hash = fingerprint(text);
+    study->hash = study_fingerprint(text);
     free(text);
     return 0;
 }

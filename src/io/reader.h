@@ -95,5 +95,6 @@ void wanted_write(FILE *to, const struct study *study);
 int override_apply(const struct reader *reader, struct node *root, int i);
 /* study->effective and study->hash from the rest. */
 int effective_write(struct study *study, struct arena *arena, struct errors *errors);
+uint64_t study_fingerprint(const char *text);
 
 #endif

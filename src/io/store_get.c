@@ -1,6 +1,8 @@
 /* Attributes, groups and datasets out of a result file. */
 #include "io/store_get.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -35,6 +37,15 @@ void *get_alloc(struct get *get, const char *object, int64_t n, size_t size)
     }
     get->room_bytes -= bytes;
     return arena_alloc(get->arena, (size_t)n, size);
+}
+
+void get_refuse_number(struct get *get, const char *object, int64_t row, double value)
+{
+    if (!get->failed)
+        error_add(get->errors, STATUS_INPUT, get->path, 0,
+                  "`%s` is %g in row %" PRId64 ", which no sweep gives; the file was changed, run its study again", object,
+                  value, row);
+    get->failed = true;
 }
 
 /* ---- attributes ------------------------------------------------------------------------------------------------- */
@@ -220,6 +231,31 @@ double *get_table(struct get *get, hid_t at, const char *name, const int64_t n[2
 int64_t *get_whole_table(struct get *get, hid_t at, const char *name, const int64_t n[2])
 {
     return get_values(get, at, name, 2, n, H5T_NATIVE_INT64);
+}
+
+double *get_sizes_table(struct get *get, hid_t at, const char *name, const int64_t n[2], bool may_be_nan)
+{
+    double *const values = get_table(get, at, name, n);
+    for (int64_t i = 0; values && i < n[0] * n[1]; i++)
+        if (isnan(values[i]) ? !may_be_nan : !isfinite(values[i]) || values[i] < 0)
+            get_refuse_number(get, name, i / n[1], values[i]);
+    return get->failed ? NULL : values;
+}
+
+double *get_sizes(struct get *get, hid_t at, const char *name, int64_t n)
+{
+    double *const values = get_column(get, at, name, n);
+    for (int64_t i = 0; values && i < n; i++)
+        if (!isfinite(values[i]) || values[i] < 0) get_refuse_number(get, name, i, values[i]);
+    return get->failed ? NULL : values;
+}
+
+int64_t *get_counts(struct get *get, hid_t at, const char *name, int64_t n)
+{
+    int64_t *const values = get_whole_column(get, at, name, n);
+    for (int64_t i = 0; values && i < n; i++)
+        if (values[i] < 0) get_refuse_number(get, name, i, (double)values[i]);
+    return get->failed ? NULL : values;
 }
 
 int32_t *get_code_table(struct get *get, hid_t at, const char *name, const int64_t n[2], int n_codes)

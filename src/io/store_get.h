@@ -24,6 +24,9 @@ bool get_check(struct get *get, hid_t status, const char *object);
 /* The object is there but is not what this program writes: "`object` is not WANTED; ...". */
 void get_refuse(struct get *get, const char *object, const char *wanted);
 
+/* A number of an object that it cannot have, at a row of the table: "`latency` is nan in row 3; ...". */
+void get_refuse_number(struct get *get, const char *object, int64_t row, double value);
+
 /* ---- attributes ------------------------------------------------------------------------------------------------- */
 
 const char *get_text(struct get *get, hid_t at, const char *name); /* "" where there is none */
@@ -48,11 +51,17 @@ double *get_column(struct get *get, hid_t at, const char *name, int64_t n);
 int64_t *get_whole_column(struct get *get, hid_t at, const char *name, int64_t n);
 double *get_table(struct get *get, hid_t at, const char *name, const int64_t n[2]);
 int64_t *get_whole_table(struct get *get, hid_t at, const char *name, const int64_t n[2]);
+/* Columns and tables of finite numbers of at least 0; or NaN where there is none. */
+double *get_sizes(struct get *get, hid_t at, const char *name, int64_t n);
+double *get_sizes_table(struct get *get, hid_t at, const char *name, const int64_t n[2], bool may_be_nan);
+int64_t *get_counts(struct get *get, hid_t at, const char *name, int64_t n);
 /* A table of codes from 0 to n_codes - 1. */
 int32_t *get_code_table(struct get *get, hid_t at, const char *name, const int64_t n[2], int n_codes);
 
 /* ---- contents ---------------------------------------------------------------------------------------------------- */
 
+/* Whether those columns of row i can be what a sweep gives. */
+void get_row_check(struct get *get, const struct result_row *row, int64_t i, int from, int to);
 /* Columns [from, to) of row_column() of n rows. */
 void get_rows(struct get *get, hid_t at, struct result_row *rows, int64_t n, int from, int to);
 void get_pareto(struct get *get, hid_t at, struct result_scenario *scenario);

@@ -126,13 +126,14 @@ static void get_machines(struct get *get, hid_t at, const struct joint *asked, s
     const int64_t n = joint->n_rows;
     struct result_row *const rows = get_alloc(get, "row", n + 1, sizeof *rows);
     get_rows(get, at, rows, n, COLUMN_HARDWARE, COLUMN_METRIC);
-    const double *const mean = get_column(get, at, "mean", n);
+    const double *const mean = get_sizes(get, at, "mean", n);
     for (int64_t i = 0; i < n && !get->failed; i++) {
+        get_row_check(get, &rows[i], i, COLUMN_HARDWARE, COLUMN_METRIC);
         joint->row[i].hardware = rows[i].hardware;
         joint->row[i].mean = mean[i];
     }
     for (int a = 0; a < asked->n_against; a++) {
-        const double *const column = get_column(get, at, metric_facts[asked->against[a]].name, n);
+        const double *const column = get_sizes(get, at, metric_facts[asked->against[a]].name, n);
         for (int64_t i = 0; i < n && !get->failed; i++) joint->row[i].against[a] = column[i];
     }
 }
@@ -149,6 +150,9 @@ static void get_choices(struct get *get, hid_t at, const struct result *result, 
         result->joint.row[i].choice[s] = rows[i];
         result->joint.row[i].choice[s].hardware = result->joint.row[i].hardware;
         result->joint.row[i].choice[s].n_equal = rows[i].id >= 0; /* itself */
+        if (rows[i].id < 0) continue;
+        get_row_check(get, &rows[i], i, COLUMN_PLAN, COLUMN_HARDWARE);
+        get_row_check(get, &rows[i], i, COLUMN_METRIC, N_ROW_COLUMNS);
     }
     get_group_close(group);
 }

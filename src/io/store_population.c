@@ -40,8 +40,8 @@ static void get_effect(struct get *get, hid_t at, const char *name, struct main_
     const hid_t group = get_group(get, at, name);
     const int64_t n = get_length(get, group, "value", INT32_MAX);
     effect->n = (int)n;
-    effect->value = get_column(get, group, "value", n);
-    effect->count = get_whole_column(get, group, "count", n);
+    effect->value = get_sizes(get, group, "value", n);
+    effect->count = get_counts(get, group, "count", n);
     effect->min_s = get_column(get, group, "min", n);
     effect->mean_ln = get_column(get, group, "mean", n);
     effect->variance_ln = get_column(get, group, "variance", n);
@@ -114,7 +114,7 @@ static bool is_repeated(const struct result_scenario *scenario, int h)
 static double *get_edges(struct get *get, hid_t at, const char *lower_name, const char *upper_name, int *n_bins)
 {
     const int64_t n = get_length(get, at, lower_name, HISTOGRAM_BINS);
-    const double *const lower = get_column(get, at, lower_name, n), *const upper = get_column(get, at, upper_name, n);
+    const double *const lower = get_sizes(get, at, lower_name, n), *const upper = get_sizes(get, at, upper_name, n);
     double *const edge = arena_alloc(get->arena, (size_t)n + 1, sizeof *edge);
     if (n == 0) get_refuse(get, lower_name, "a scale of at least one bin");
     if (get->failed) return NULL;
@@ -133,6 +133,8 @@ static void get_histogram(struct get *get, hid_t at, const char *name, struct re
     histogram->edge[1] = get_edges(get, group, "bin_b", "upper_b", &histogram->n[1]);
     const int64_t n[2] = {histogram->n[0], histogram->n[1]};
     histogram->count = get_whole_table(get, group, "counts", n);
+    for (int64_t i = 0; i < n[0] * n[1] && !get->failed; i++)
+        if (histogram->count[i] < 0) get_refuse_number(get, "counts", i / n[1], (double)histogram->count[i]);
     get_group_close(group);
 }
 
@@ -175,8 +177,8 @@ static void get_sample(struct get *get, hid_t at, struct result_sample *sample)
     if (!get_has(get, at, "sample")) return;
     const hid_t group = get_group(get, at, "sample");
     sample->n = get_length(get, group, "row", INT64_MAX);
-    sample->id = get_whole_column(get, group, row_column(COLUMN_ID)->name, sample->n);
-    for (int m = 0; m < N_METRICS; m++) sample->metric[m] = get_column(get, group, metric_facts[m].name, sample->n);
+    sample->id = get_counts(get, group, row_column(COLUMN_ID)->name, sample->n);
+    for (int m = 0; m < N_METRICS; m++) sample->metric[m] = get_sizes(get, group, metric_facts[m].name, sample->n);
     get_group_close(group);
 }
 

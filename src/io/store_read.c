@@ -16,7 +16,7 @@ static void get_refused(struct get *get, hid_t at, const struct result *result, 
 {
     const int n = REASON_LIMIT + result->n_limits;
     const hid_t group = get_group(get, at, "refused");
-    const int64_t *const count = get_whole_column(get, group, "count", n);
+    const int64_t *const count = get_counts(get, group, "count", n);
     if (count) memcpy(scenario->n_refused, count, (size_t)n * sizeof *count);
     get_group_close(group);
     /* Whoever adds them up is not to overflow. */
@@ -39,6 +39,10 @@ static void get_scenario(struct get *get, hid_t at, const char *name, const stru
     STORE_SCENARIO_TEXTS(X)
 #undef X
 #define X(attribute, member) scenario->member = get_whole(get, group, attribute);
+    STORE_SCENARIO_COUNTS(X)
+#undef X
+#define X(attribute, member)                                                                                                \
+    if (scenario->member < 0 && strcmp(attribute, "best_row") != 0) get_refuse(get, attribute, "a count of candidates");
     STORE_SCENARIO_COUNTS(X)
 #undef X
     get_refused(get, group, result, scenario);
@@ -175,6 +179,11 @@ int result_read(struct result *result, const char *path, struct arena *arena, st
 int result_study(struct study *study, const struct result *result, const char *path, struct arena *arena,
                  struct errors *errors)
 {
+    /* After rounds of two_stage the text is the last round's, and the hash that of what was asked. */
+    if (result->n_rounds == 0 && study_fingerprint(result->study) != result->study_hash)
+        return error_add(errors, STATUS_INPUT, path, 0,
+                         "`study` is not what was swept (study_hash %016llx); the file was changed, run the study again",
+                         (unsigned long long)result->study_hash);
     if (study_parse(study, result->study, "the study in the result", arena, errors) != 0) return -1;
     bool same = study->n_scenarios == result->n_scenarios;
     for (int s = 0; s < result->n_scenarios && same; s++) {

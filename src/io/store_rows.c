@@ -2,6 +2,7 @@
 #include "io/store_get.h"
 #include "io/store_put.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,10 +98,22 @@ void get_rows(struct get *get, hid_t at, struct result_row *rows, int64_t n, int
     for (int i = from; i < to && !get->failed; i++) get_row_column(get, at, row_column(i), rows, n);
 }
 
+/* A knob of the row within the knob's bounds, all else finite and not below 0. */
+void get_row_check(struct get *get, const struct result_row *row, int64_t i, int from, int to)
+{
+    for (int c = from; c < to && !get->failed; c++) {
+        const struct row_column *const column = row_column(c);
+        const struct knob *const knob = c >= COLUMN_PLAN && c < COLUMN_METRIC ? space_knob(c - COLUMN_PLAN) : NULL;
+        const double value = row_value(row, column);
+        if (!isfinite(value) || value < (knob ? knob->low : 0) || (knob && value > knob->high))
+            get_refuse_number(get, column->name, i, value);
+    }
+}
+
 static void get_stages(struct get *get, hid_t at, struct result_scenario *scenario)
 {
     const int64_t n[2] = {scenario->n_rows, N_STAGES};
-    const double *const time_s = get_table(get, at, "stage_time", n);
+    const double *const time_s = get_sizes_table(get, at, "stage_time", n, false);
     const int32_t *const bound = get_code_table(get, at, "stage_bound", n, N_BOUNDS);
     for (int64_t i = 0; i < n[0] * N_STAGES && !get->failed; i++) {
         scenario->row[i / N_STAGES].stage_s[i % N_STAGES] = time_s[i];
@@ -114,6 +127,8 @@ void get_pareto(struct get *get, hid_t at, struct result_scenario *scenario)
     scenario->n_rows = get_length(get, group, "row", INT64_MAX);
     scenario->row = get_alloc(get, "row", scenario->n_rows + 1, sizeof *scenario->row);
     get_rows(get, group, scenario->row, scenario->n_rows, 0, N_ROW_COLUMNS);
+    for (int64_t i = 0; i < scenario->n_rows && !get->failed; i++)
+        get_row_check(get, &scenario->row[i], i, 0, N_ROW_COLUMNS);
     get_stages(get, group, scenario);
     get_group_close(group);
 }

@@ -38,8 +38,8 @@ static void get_doubling(struct get *get, hid_t at, struct result_scenario *scen
 {
     const int64_t n[2] = {scenario->n_rows, N_DOUBLED};
     const hid_t group = get_group(get, at, "doubling");
-    scenario->doubling.plan_kept = get_table(get, group, "plan_kept", n);
-    scenario->doubling.plan_chosen = get_table(get, group, "plan_chosen", n);
+    scenario->doubling.plan_kept = get_sizes_table(get, group, "plan_kept", n, true);
+    scenario->doubling.plan_chosen = get_sizes_table(get, group, "plan_chosen", n, true);
     scenario->doubling.chosen_id = get_whole_table(get, group, "chosen_id", n);
     get_group_close(group);
 }
@@ -71,7 +71,7 @@ static void get_elasticity(struct get *get, hid_t at, struct result_scenario *sc
 {
     const int64_t n[2] = {scenario->n_rows, N_BOUNDS};
     const hid_t group = get_group(get, at, "elasticity");
-    scenario->elasticity = get_table(get, group, "share", n);
+    scenario->elasticity = get_sizes_table(get, group, "share", n, false);
     get_group_close(group);
 }
 
@@ -116,9 +116,9 @@ static void get_curve(struct get *get, hid_t at, const char *name, struct result
     const hid_t group = get_group(get, at, name);
     const int64_t n[2] = {n_rows, get_length(get, group, "value", INT32_MAX)};
     curve->n = (int)n[1];
-    curve->value = get_column(get, group, "value", n[1]);
-    curve->latency_s = get_table(get, group, "latency", n);
-    curve->memory_bytes = get_table(get, group, "memory", n);
+    curve->value = get_sizes(get, group, "value", n[1]);
+    curve->latency_s = get_sizes_table(get, group, "latency", n, true);
+    curve->memory_bytes = get_sizes_table(get, group, "memory", n, true);
     curve->reason = get_code_table(get, group, "reason", n, n_reasons);
     get_group_close(group);
 }
