@@ -65,6 +65,7 @@ int reader_unknown_key(const struct reader *reader, const struct node *node, con
 {
     char cure[MESSAGE_CHARS];
     const char *const colon = strchr(node->key, ':');
+    if (reader->errors->n == ERRORS_KEPT) return reader_error(reader, node, path, "unknown key"); /* counted only */
     for (int i = 0; colon && i < n; i++)
         if (strlen(words[i]) == (size_t)(colon - node->key) && strncmp(words[i], node->key, strlen(words[i])) == 0)
             return reader_error(reader, node, path, "no space after the colon; write %s: %.60s", words[i], colon + 1);
