@@ -13,7 +13,7 @@ A case:
     % COMMAND                     run before, by sh
     $ COMMAND                     the one that is judged; begins a case where there is no name
     > LINE                        standard output; none otherwise
-    ! MESSAGE                     standard error without "cosweep: "
+    ! MESSAGE                     standard error without "cosweep: "; of a list of seven words or more the first two
     ? CODE                        the exit code, 2 otherwise; None where it took too long
 `update` writes what PROGRAM does now below the cases whose name or command has PATTERN: read the difference.
 
@@ -32,6 +32,7 @@ import sys
 import tempfile
 
 MOST_MESSAGES = 41
+MOST_SHOWN = 20  # in the catalogue
 MOST_BYTES = 1 << 30
 MOST_SECONDS = 10
 HANGS_SECONDS = 120  # by the clock, on a machine with much else to do
@@ -42,6 +43,7 @@ CURE = re.compile(
     r"|No such file|Permission denied|Too many levels|Not a directory|No such device|too long|not YAML|and \d+ more)\b"
 )
 
+LONG_LISTS = re.compile(r"((?:[\w.]+, ){2})(?:[\w.]+, ){4,}[\w.]+")  # of keys and words: they grow with the program
 HDF5_SAYS = re.compile(r"(cannot read `\w+`: )[^;]*")  # has sizes, and changes with its version
 
 
@@ -176,7 +178,10 @@ def run_case(head, case, template, folder, environment, sanitized):
         elif not CURE.search(message):
             faults.append(f"no cure in: {message}")
         message = message.removeprefix("cosweep: ").replace(f"{folder.resolve()}/", "HERE/")
-        now.messages.append(HDF5_SAYS.sub(r"\1...", message))
+        now.messages.append(LONG_LISTS.sub(r"\1...", HDF5_SAYS.sub(r"\1...", message)))
+    now.output = [LONG_LISTS.sub(r"\1...", line) for line in now.output]
+    if len(now.messages) > MOST_SHOWN:
+        now.messages[2:-1] = [f"... {len(now.messages) - 3} more like these"]
     shutil.rmtree(folder)
     return now, faults
 
