@@ -55,15 +55,22 @@ static void values_write(struct json *json, const char *key, const struct knob *
 }
 
 /* Facts of a scenario as texts.  X(name, format, value) */
-#define SCENARIO_FACTS(X)                                                                                                   \
-    X("model", "%s", s->model.name)                                                                                         \
-    X("phase", "%s", phase_name[s->phase])                                                                                  \
-    X("new_tokens", "%" PRId64, s->new_tokens)                                                                              \
-    X("past_tokens", "%" PRId64, s->past_tokens)                                                                            \
-    X("prompt_tokens", "%" PRId64, s->prompt_tokens) X("answer_tokens", "%" PRId64, s->answer_tokens)                       \
-        X("weights", "%g B", s->weight_bytes) X("kv", "%g B", s->kv_bytes) X("activations", "%g B", s->activation_bytes)    \
-            X("compute", "%s", dtype_name[s->compute]) X("accepted_tokens", "%g", s->accepted_tokens)                       \
-                X("divisibility", "%s", s->strict ? "strict" : "pad") X("prompt_chunk", "%" PRId64, s->prompt_chunk)
+/* clang-format off */
+#define SCENARIO_FACTS(X)                                 \
+    X("model", "%s", s->model.name)                       \
+    X("phase", "%s", phase_name[s->phase])                \
+    X("new_tokens", "%" PRId64, s->new_tokens)            \
+    X("past_tokens", "%" PRId64, s->past_tokens)          \
+    X("prompt_tokens", "%" PRId64, s->prompt_tokens)      \
+    X("answer_tokens", "%" PRId64, s->answer_tokens)      \
+    X("weights", "%g B", s->weight_bytes)                 \
+    X("kv", "%g B", s->kv_bytes)                          \
+    X("activations", "%g B", s->activation_bytes)         \
+    X("compute", "%s", dtype_name[s->compute])            \
+    X("accepted_tokens", "%g", s->accepted_tokens)        \
+    X("divisibility", "%s", s->strict ? "strict" : "pad") \
+    X("prompt_chunk", "%" PRId64, s->prompt_chunk)
+/* clang-format on */
 enum { N_SCENARIO_FACTS = 13 };
 struct facts {
     const char *name[N_SCENARIO_FACTS];

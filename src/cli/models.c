@@ -18,15 +18,29 @@ static const struct option table[] = {
 /* ---- facts, named as a study file names them -------------------------------------------------------------------- */
 
 /* X(section, key, member); sections are "" for the top, or a map of the inline model. */
-#define FACTS(X)                                                                                                            \
-    X("", "layers", layers)                                                                                                 \
-    X("", "hidden", hidden) X("", "heads", heads) X("", "kv_heads", kv_heads) X("", "head_dim", head_dim) X("", "ffn", ffn) \
-        X("", "vocab", vocab) X("mla", "q_rank", mla.q_rank) X("mla", "kv_rank", mla.kv_rank)                               \
-            X("mla", "nope_dim", mla.nope_dim) X("mla", "rope_dim", mla.rope_dim) X("mla", "v_dim", mla.v_dim)              \
-                X("moe", "experts", moe.experts) X("moe", "per_token", moe.per_token) X("moe", "ffn", moe.ffn)              \
-                    X("moe", "shared_ffn", moe.shared_ffn) X("moe", "dense_layers", moe.dense_layers)                       \
-                        X("moe", "period", moe.period) X("window", "tokens", window.tokens)                                 \
-                            X("window", "global_every", window.global_every)
+/* clang-format off */
+#define FACTS(X)                                     \
+    X("", "layers", layers)                          \
+    X("", "hidden", hidden)                          \
+    X("", "heads", heads)                            \
+    X("", "kv_heads", kv_heads)                      \
+    X("", "head_dim", head_dim)                      \
+    X("", "ffn", ffn)                                \
+    X("", "vocab", vocab)                            \
+    X("mla", "q_rank", mla.q_rank)                   \
+    X("mla", "kv_rank", mla.kv_rank)                 \
+    X("mla", "nope_dim", mla.nope_dim)               \
+    X("mla", "rope_dim", mla.rope_dim)               \
+    X("mla", "v_dim", mla.v_dim)                     \
+    X("moe", "experts", moe.experts)                 \
+    X("moe", "per_token", moe.per_token)             \
+    X("moe", "ffn", moe.ffn)                         \
+    X("moe", "shared_ffn", moe.shared_ffn)           \
+    X("moe", "dense_layers", moe.dense_layers)       \
+    X("moe", "period", moe.period)                   \
+    X("window", "tokens", window.tokens)             \
+    X("window", "global_every", window.global_every)
+/* clang-format on */
 struct fact {
     const char *section, *key;
     size_t offset;

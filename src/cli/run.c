@@ -102,13 +102,11 @@ static bool check_claim(const char *path, const char *checkpoint, const struct s
     if (run->n_shards == 0) there = output_standing(path, study, false, errors) == STANDING_SAME_STUDY;
     else if (access(path, F_OK) == 0 && !run_is_part(path, study, run->shard, run->n_shards))
         error_add(errors, STATUS_INPUT, path, 0,
-                  "exists and is no part of this study and shard; give another --output, or "
-                  "--force to replace it");
+                  "exists and is no part of this study and shard; give another --output, or --force to replace it");
     else there = access(path, F_OK) == 0;
     if (!there && !run->resume && access(checkpoint, F_OK) == 0)
         error_add(errors, STATUS_INPUT, checkpoint, 0,
-                  "holds a run that was not finished; --resume goes on with it, --force "
-                  "starts over");
+                  "holds a run that was not finished; --resume goes on with it, --force starts over");
     return there;
 }
 
