@@ -209,7 +209,7 @@ struct explanation {
     bool fits; /* memory only; limits are the study's */
 };
 /* Everything about one demand on one machine. */
-void explain_candidate(struct explanation *explanation, const struct demand *demand, const struct hardware *hardware,
+void explain_candidate(struct explanation *out, const struct demand *demand, const struct hardware *hardware,
                        enum dtype compute);
 
 #endif

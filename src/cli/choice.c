@@ -1,6 +1,7 @@
 /* Which candidate a command looks at: the first of a study with knobs overridden, or a row of a result. */
 #define _POSIX_C_SOURCE 200809L
 #include "cli/answer.h"
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -51,6 +52,7 @@ static int find_row(struct chosen *chosen, const struct choice *choice, struct e
 
 int choice_open(struct chosen *chosen, const struct choice *choice, struct arena *arena, struct errors *errors)
 {
+    chosen->scenario = -1;
     chosen->row = -1;
     chosen->is_result = result_is(choice->source);
     if (strcmp(choice->source, "-") != 0 && access(choice->source, F_OK) != 0)
@@ -74,6 +76,7 @@ int choice_open(struct chosen *chosen, const struct choice *choice, struct arena
 int choice_candidate(struct candidate *candidate, struct chosen *chosen, const struct choice *choice, struct errors *errors)
 {
     candidate_id id = 0;
+    assert(chosen->scenario >= 0);
     if (chosen->is_result) {
         if (!choice->row)
             return error_add(errors, STATUS_INPUT, choice->source, 0, "is a result; give --row N, from 0, or best");

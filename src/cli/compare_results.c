@@ -1,5 +1,6 @@
 /* What changed from one result to the next, for people, as CSV and as JSON. */
 #include "cli/compare.h"
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -121,6 +122,7 @@ static enum fate fate_of(const struct difference *d, const struct row_pair *pair
 /* The plan, and knobs of the machine that a study sweeps. */
 static void design_text(char *text, size_t chars, const struct result_row *row, const struct sides *sides)
 {
+    assert(row);
     const struct plan *const p = &row->plan;
     int n =
         snprintf(text, chars, "tp %" PRId64 " cp %" PRId64 " pp %" PRId64 " dp %" PRId64 " ep %" PRId64 " batch %" PRId64,

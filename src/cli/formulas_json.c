@@ -1,5 +1,6 @@
 /* `explain --formulas --json`: the equations of a stage with their numbers, base units. */
 #include "cli/formulas.h"
+#include <assert.h>
 
 static void terms_write(struct json *json, const struct symbols *symbols, enum stage stage)
 {
@@ -35,6 +36,7 @@ static void exchange_write(struct json *json, const struct exchange_walk *walk, 
     json_number(json, "vector_bytes", walk->vector_bytes);
     json_bool(json, "one_shot", walk->one_shot);
     json_open(json, "levels", '[');
+    assert(walk->top < N_LEVELS);
     for (int l = 0; l <= walk->top; l++) {
         if (walk->group->span[l] == 1) continue;
         json_open(json, NULL, '{');

@@ -1,5 +1,6 @@
 /* One candidate with all its terms: what each second of a stage is bound by (DESIGN section 3, explain). */
 #include "equations.h"
+#include <assert.h>
 #include <string.h>
 
 const char *const bound_name[N_BOUNDS] = {
@@ -35,6 +36,7 @@ static double split_collective(double part_s[N_BOUNDS], const struct collective 
 {
     double total_s = 0.0;
     if (c->top < 0) return 0.0;
+    assert(c->top < N_LEVELS);
     for (int l = 0; l <= c->top; l++) {
         const bool one_shot = l == c->top && c->has_one_shot && rate_leg(&c->one_shot, l, r) < rate_leg(&c->leg[l], l, r);
         if (one_shot || c->leg[l].hops > 0.0) total_s += split_leg(part_s, one_shot ? &c->one_shot : &c->leg[l], l, r, 1.0);

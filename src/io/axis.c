@@ -141,6 +141,7 @@ static int by_value(const void *a, const void *b)
 static int check_duplicates(const struct reader *reader, const char *path, const struct list *list)
 {
     int status = 0;
+    assert(list->n > 0);
     struct ranked *const ranked = malloc((size_t)list->n * sizeof *ranked);
     if (!ranked) return error_add(reader->errors, STATUS_SYSTEM, NULL, 0, "out of memory");
     for (int i = 0; i < list->n; i++) ranked[i] = (struct ranked){list->value[i], i};
@@ -166,8 +167,8 @@ int axis_read(const struct reader *reader, const struct node *node, const char *
                                                       : "is a map");
     const size_t capacity = node->kind == NODE_TEXT ? GRID_VALUES : MAX_AXIS_VALUES;
     struct list list = {0, malloc(capacity * sizeof *list.value), malloc(capacity * sizeof *list.node)};
-    int status = 0;
-    if (!list.value || !list.node) status = error_add(reader->errors, STATUS_SYSTEM, NULL, 0, "out of memory");
+    int status = -1;
+    if (!list.value || !list.node) error_add(reader->errors, STATUS_SYSTEM, NULL, 0, "out of memory");
     else if (is_auto) status = auto_read(reader, node, path, knob, &list);
     else if (node->kind == NODE_MAP) status = range_read(reader, node, path, facts, &list);
     else if (node->kind == NODE_LIST) status = items_read(reader, node, path, facts, &list);

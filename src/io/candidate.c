@@ -66,7 +66,7 @@ static int list_read(const char *place, const struct knob_table *table, const ch
     while (*list) {
         char item[PATH_CHARS];
         const size_t n = strcspn(list, ",");
-        double number;
+        double number = 0;
         snprintf(item, sizeof item, "%.*s", (int)(n < PATH_CHARS ? n : PATH_CHARS - 1), list);
         const int knob = assignment_read(&reader, table, item, &number);
         if (knob >= 0 && set[knob]) {

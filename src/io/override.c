@@ -21,7 +21,7 @@ static struct node *find_item(const struct node *list, const char *path, size_t 
     *n = strcspn(path, ".");
     const bool is_number = *n > 0 && *n <= 6 && strspn(path, "0123456789") == *n;
     for (struct node *item = list->first; item; item = item->next, i++)
-        if (is_number && atoi(path) == i) found = item;
+        if (is_number && strtol(path, NULL, 10) == i) found = item;
     for (struct node *item = list->first; item; item = item->next) {
         const struct node *const name = node_find(item, "name");
         const size_t n_name = name && name->kind == NODE_TEXT ? strlen(name->text) : 0;

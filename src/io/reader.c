@@ -196,7 +196,7 @@ int reader_number(const struct reader *reader, const struct node *node, const ch
 int reader_count(const struct reader *reader, const struct node *node, const char *path, int64_t low, int64_t high,
                  int64_t *value)
 {
-    double number;
+    double number = 0;
     if (reader_number(reader, node, path, DIM_COUNT, (double)low, (double)high, &number) != 0) return -1;
     *value = (int64_t)number;
     return 0;
@@ -204,7 +204,7 @@ int reader_count(const struct reader *reader, const struct node *node, const cha
 
 int reader_bool(const struct reader *reader, const struct node *node, const char *path, bool *value)
 {
-    double number;
+    double number = 0;
     if (reader_number(reader, node, path, DIM_BOOL, 0, 1, &number) != 0) return -1;
     *value = number != 0;
     return 0;

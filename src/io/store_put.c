@@ -125,8 +125,8 @@ static hid_t put_dataset(struct put *put, hid_t at, const struct about *about, i
     const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     const hid_t space = rank == 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(rank, shape, NULL);
     H5Pset_obj_track_times(properties, false);
-    if (!values && rank == 1 && shape[0] > 0)
-        H5Pset_chunk(properties, 1, &(hsize_t){shape[0] < PART_VALUES ? shape[0] : PART_VALUES});
+    const hsize_t chunk = shape[0] < PART_VALUES ? shape[0] : PART_VALUES;
+    if (!values && rank == 1 && chunk > 0) H5Pset_chunk(properties, 1, &chunk);
     const hid_t set = H5Dcreate2(at, about->name, about->file_type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     if (put_check(put, set, about->name)) {
         if (values) put_check(put, H5Dwrite(set, about->memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), about->name);

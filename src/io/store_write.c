@@ -80,9 +80,11 @@ static void put_performance(struct put *put, hid_t file, const struct performanc
 {
     const hid_t group = put_group(put, file, "performance");
     struct about about;
+    double value;
 #define X(name, member, type, dimension, meaning)                                                                           \
     about = about_column(name, DIM_##dimension, H5T_NATIVE_DOUBLE, meaning, "");                                            \
-    put_scalar(put, group, &about, &(double){(double)performance->member});
+    value = (double)performance->member;                                                                                    \
+    put_scalar(put, group, &about, &value);
     STORE_PERFORMANCE(X)
 #undef X
     put_group_close(put, group, "performance");

@@ -52,7 +52,7 @@ static void wanted_read(const struct reader *reader, const struct node *root, st
 static void check_names(const struct reader *reader, const struct study *study, const struct node *list)
 {
     const struct node *item = list->first;
-    for (int i = 0; i < study->n_scenarios; i++, item = item->next)
+    for (int i = 0; item && i < study->n_scenarios; i++, item = item->next)
         for (int j = 0; j < i; j++)
             if (study->scenario[i].name[0] && strcmp(study->scenario[i].name, study->scenario[j].name) == 0) {
                 reader_error(reader, item, "scenarios", "%s is the name of two scenarios; give each its own name",

@@ -3,6 +3,7 @@
  * Bounds per level: the slowest of a rank's own ports, the links it shares, and the bisection.  Rings, meshes and tori are
  * grids; a group of ranks is a sub-grid whose nodes are `spacing` apart, and `spacing` such groups interleave. */
 #include "shares.h"
+#include <assert.h>
 #include <math.h>
 
 /* Coefficients of one level: hops, and bytes on a link per byte of the vector. */
@@ -16,6 +17,7 @@ static int64_t smaller_factor(int64_t x)
 {
     int64_t d = (int64_t)sqrt((double)x);
     while (d > 1 && (d * d > x || x % d != 0)) d--;
+    assert(d >= 1);
     return d;
 }
 

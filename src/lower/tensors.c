@@ -292,7 +292,9 @@ void lower_tensors(struct tensors *tensors, const struct lowering *lowering, con
         .tensors = tensors, .shares = &s, .fullest_stage = lower_fullest_stage(&s, &weight_bytes, &kv_bytes)};
     stage_layers(&s, b.fullest_stage, &b.from, &b.to);
     *tensors = (struct tensors){.ranks = plan->tp * plan->cp * plan->dp};
-    for (int k = 0; k < model->n_kinds; k++) *(model->kind[k].moe ? &moe : &dense) |= 1u << k;
+    for (int k = 0; k < model->n_kinds; k++)
+        if (model->kind[k].moe) moe |= 1u << k;
+        else dense |= 1u << k;
     const struct place all = layers_of(&b, moe | dense);
     if (s.mla) add_latent_attention(&b, all);
     else add_attention(&b, all);

@@ -109,7 +109,7 @@ static void read_expert_widths(struct reading *reading, struct model *model)
 
 void read_moe(struct reading *reading, struct model *model)
 {
-    bool moe[MAX_LAYERS];
+    bool moe[MAX_LAYERS] = {false};
     const int64_t experts = field_count(reading, "n_routed_experts num_local_experts num_experts moe_num_experts", 0);
     if (experts <= 0 || model->layers < 1 || model->layers > MAX_LAYERS) return;
     model->moe.experts = experts;

@@ -233,17 +233,18 @@ bool pareto_beats(const struct pareto *pareto, const double corner[], bool thoro
 void pareto_add_block(struct pareto *pareto, double *const objective[], int n, candidate_id first_id, int64_t id_step)
 {
     const struct pareto_state *const state = pareto->state;
+    const int n_objectives = pareto->n_objectives;
     int64_t keep[SCREEN_BLOCK];
     for (int from = 0; from < n; from += SCREEN_BLOCK) {
         const int size = n - from < SCREEN_BLOCK ? n - from : SCREEN_BLOCK;
         double *shifted[MAX_OBJECTIVES];
-        for (int d = 0; d < pareto->n_objectives; d++) shifted[d] = objective[d] + from;
+        for (int d = 0; d < n_objectives; d++) shifted[d] = objective[d] + from;
         const bool screened = state->screens; /* it may become true while the block is added */
-        if (screened && screen_block(&state->screen, keep, shifted, pareto->n_objectives, size) == 0) continue;
+        if (screened && screen_block(&state->screen, keep, shifted, n_objectives, size) == 0) continue;
         for (int i = 0; i < size; i++) {
             if (screened && !keep[i]) continue;
             struct point point = {.id = first_id + (from + i) * id_step, .n_equal = 1};
-            for (int d = 0; d < pareto->n_objectives; d++) point.objective[d] = shifted[d][i];
+            for (int d = 0; d < n_objectives; d++) point.objective[d] = shifted[d][i];
             pareto_add(pareto, &point);
         }
     }

@@ -369,6 +369,7 @@ void joint_run(struct joint_front *out, const struct study *study, const struct 
     for (t->structure = 0; t->structure < study->space.n_group[GROUP_STRUCTURE]; t->structure++) {
         find_classes(t);
         const int64_t per_row = (int64_t)study->n_scenarios * t->n_classes * t->n_store * t->n_wire;
+        assert(per_row > 0);
         int64_t rows = most_cells / per_row;
         rows = rows < 1 ? 1 : rows;
         for (t->work_from = 0; t->work_from < sweep->work.n; t->work_from += (int)rows) {

@@ -19,15 +19,17 @@ static bool launched(void)
     for (size_t i = 0; i < sizeof traces / sizeof traces[0]; i++)
         if (getenv(traces[i])) return true;
     const char *const tasks = getenv("SLURM_STEP_NUM_TASKS");
-    return getenv("SLURM_PROCID") && getenv("SLURM_STEP_ID") && tasks && atoi(tasks) > 1;
+    return getenv("SLURM_PROCID") && getenv("SLURM_STEP_ID") && tasks && strtol(tasks, NULL, 10) > 1;
 }
 
 /* Tasks the launcher says it started, 0 = it does not say. */
-static int n_launched(void)
+static long n_launched(void)
 {
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-        if (getenv(sizes[i])) return atoi(getenv(sizes[i]));
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const char *const size = getenv(sizes[i]);
+        if (size) return strtol(size, NULL, 10);
+    }
     return 0;
 }
 
@@ -36,7 +38,7 @@ static void require_company(struct ranks ranks)
 {
     if (ranks.n > 1 || n_launched() <= 1) return;
     fprintf(stderr,
-            "cosweep: started as one of %d tasks, but MPI sees this one only; use this MPI's own mpirun, or "
+            "cosweep: started as one of %ld tasks, but MPI sees this one only; use this MPI's own mpirun, or "
             "srun --mpi=pmix\n",
             n_launched());
     exit(STATUS_SYSTEM);

@@ -62,7 +62,7 @@ struct tile {
 };
 void tile_run(struct worker *worker, struct outcome *outcome, const struct tile *tile);
 /* Single slices of a tile that tend to be good: the fastest and the cheapest row of each table with all of the other. */
-void tile_seed(struct worker *worker, struct outcome *outcome, const struct tile *tile);
+void tile_seed(struct worker *worker, struct outcome *outcome, const struct tile *all);
 
 /* Whether a value is past a limit. */
 static inline bool limit_breaks(const struct limit *limit, double value)

@@ -5,6 +5,7 @@
  * 0 decides for all whether to go on, to save, or to save and stop. */
 #include "units.h"
 #include "stop.h"
+#include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,7 @@ static void share_todo(struct work *work, bool all_shards)
     const struct pass *const pass = work->pass;
     int64_t *mine = NULL, n = 0;
     if (work->ranks.rank == 0) {
+        assert(pass);
         mine = malloc((size_t)pass->n_units * sizeof *mine + 1);
         if (!mine) abort();
         for (int64_t u = 0; u < pass->n_units; u++)
