@@ -64,12 +64,13 @@ static bool is_news(const struct measure *item)
 /* "+1.2%" of a value, "+1.2 points" of a share. */
 static const char *change_text(char text[32], const struct measure *item)
 {
-    const double before = item->value[0], after = item->value[1], ratio = after / before - 1.0;
+    const double before = item->value[0], after = item->value[1];
     if (before == after) return "same";
     if (isnan(after)) return "gone";
+    if (isnan(before) || (before == 0.0 && item->dimension != DIM_FRACTION)) return "new";
     if (item->dimension == DIM_FRACTION) snprintf(text, 32, "%+.2f points", 100.0 * (after - before));
-    else snprintf(text, 32, "%+.2f%%", 100.0 * ratio);
-    return isfinite(ratio) || item->dimension == DIM_FRACTION ? text : "new";
+    else snprintf(text, 32, "%+.2f%%", 100.0 * (after / before - 1.0));
+    return text;
 }
 
 static void measures_print(FILE *to, const struct measures *q)
