@@ -3,6 +3,7 @@
 #   scripts/install.sh          to build, test and plot
 #   scripts/install.sh slurm    the same, and a Slurm to test jobs with
 #   scripts/install.sh fuzz     the same, and what scripts/fuzz.sh builds with: clang, its sanitizers, a symbolizer
+#   scripts/install.sh check    the same, and what scripts/check.sh looks with: clang, cppcheck, shellcheck, valgrind, gcovr
 #   scripts/install.sh report   the same, and what scripts/report.py draws its page with: node, npm, Chromium, echarts
 set -eu
 
@@ -14,13 +15,14 @@ case ${1:-} in
 '') ;;
 slurm) packages="$packages slurmctld slurmd slurm-client munge" ;;
 fuzz) packages="$packages clang libclang-rt-dev libomp-dev llvm" ;;
+check) packages="$packages clang libclang-rt-dev libomp-dev llvm clang-format clang-tidy cppcheck shellcheck valgrind gcovr" ;;
 report) # a node from elsewhere than Debian brings its own npm
     command -v node >/dev/null || packages="$packages nodejs"
     command -v npm >/dev/null || packages="$packages npm"
     command -v chromium >/dev/null || packages="$packages chromium"
     ;;
 *)
-    echo "install.sh: $1: unknown; give nothing, slurm, fuzz or report" >&2
+    echo "install.sh: $1: unknown; give nothing, slurm, fuzz, check or report" >&2
     exit 2
     ;;
 esac
@@ -39,7 +41,10 @@ install_packages() {
     fi
     as_root=
     if [ "$(id -u)" != 0 ]; then
-        command -v sudo >/dev/null || { echo "install.sh: needs root for apt-get; as root: apt-get install$missing" >&2; exit 5; }
+        if ! command -v sudo >/dev/null; then
+            echo "install.sh: needs root for apt-get; as root: apt-get install$missing" >&2
+            exit 5
+        fi
         as_root=sudo
     fi
     echo "installing:$missing" >&2
