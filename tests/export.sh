@@ -26,7 +26,8 @@ for study in "$studies"/*.yaml; do
         "$program" explain "$work/$name.h5" --row "$row" --json >"$work/row.json"
         "$program" explain "$work/row.yaml" --json >"$work/exported.json"
         cmp "$work/row.json" "$work/exported.json" || fail "$name row $row: explain differs"
-        "$program" run "$work/row.yaml" -o "$work/row.h5" --force --progress none >/dev/null || fail "$name row $row: run fails"
+        "$program" run "$work/row.yaml" -o "$work/row.h5" --force --progress none >/dev/null ||
+            fail "$name row $row: run fails"
         "$program" compare "$work/$name.h5:$row" "$work/row.h5:0" --csv >"$work/compared.csv"
         awk -F, 'NR > 1 && $(NF-2) != $(NF-1) { print; bad = 1 } END { exit bad }' "$work/compared.csv" ||
             fail "$name row $row: the sweep of the exported study differs"

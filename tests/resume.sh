@@ -59,7 +59,8 @@ while [ "$kill_n" -lt "$kills" ]; do
     seed=$(((seed * 1103515245 + 12345) % 2147483648))
     wait_s=$(printf '0.%02d' $((seed / 65536 % 60 + 5)))
     threads=$((seed / 4096 % 3 + 1))
-    OMP_NUM_THREADS=$threads "$program" run study.yaml -o killed.h5 --resume --checkpoint 0.02s --progress none >/dev/null 2>&1 &
+    OMP_NUM_THREADS=$threads "$program" run study.yaml -o killed.h5 --resume --checkpoint 0.02s --progress none \
+        >/dev/null 2>&1 &
     pid=$!
     sleep "$wait_s"
     kill -9 $pid 2>/dev/null
@@ -137,7 +138,8 @@ printf 'x' | dd of=limit.h5.checkpoint bs=1 seek=5000 conv=notrunc 2>/dev/null
 refused "a damaged checkpoint" "checksum"
 : >limit.h5.checkpoint
 refused "an empty checkpoint" "cut short"
-echo "hello, this is a text file and no checkpoint, with enough bytes to be one if it had the right ones in it" >limit.h5.checkpoint
+echo "hello, this is a text file and no checkpoint, with enough bytes to be one if the right ones were in it" \
+    >limit.h5.checkpoint
 refused "a foreign file" "no checkpoint"
 "$program" run study.yaml -o limit.h5 --resume --set plan.pp=1 --progress none >/dev/null 2>message.txt
 [ $? -eq 2 ] && grep -q "different study" message.txt

@@ -207,8 +207,8 @@ static void many_tokens_read_many_experts(void **state)
     assert_true(experts_read(4096) > 255.999 && experts_read(4096) <= 256.0);
 }
 
-/* Four sequences with prompts of 8192 tokens and answers of 1024: even shares are 36 tokens a step; whole prompts come in one
- * step of 256, and in the other 255 there are four tokens. */
+/* Four sequences with prompts of 8192 tokens and answers of 1024: even shares are 36 tokens a step; whole prompts come in
+ * one step of 256, and in the other 255 there are four tokens. */
 static void whole_prompts_touch_fewer_experts_than_even_shares(void **state)
 {
     struct scenario scenario = work("deepseek-v3", PHASE_SERVE, 1, 0);

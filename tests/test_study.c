@@ -306,7 +306,7 @@ static void candidates_are_scalar_studies(void **state)
         "\"links\": {\"pe\": {\"latency\": 5e-07, \"topology\": \"torus2d\"}}, \"gqa_reuse\": false}}";
     static const char *const bad[] = {
         "{\"scenario\": {\"model\": \"llama-3.1-8b\", \"phase\": \"decode\", \"context\": 10}, \"plan\": {\"tp\": [1, 2]}}",
-        "{\"scenario\": {\"model\": \"llama-3.1-8b\", \"phase\": \"decode\", \"context\": 10}, \"plan\": {\"tp\": \"auto\"}}",
+        "{\"scenario\": {\"model\": \"llama-3.1-8b\", \"phase\": \"decode\", \"context\": 9}, \"plan\": {\"tp\": \"auto\"}}",
         "{\"plan\": {\"tp\": 1}}",
         "[1]",
         "3",

@@ -69,7 +69,8 @@ def layer_kinds(M):
 def read_scenario(raw):
     """Section 1, Scenario."""
     C = Record(phase=raw["phase"], wb=raw["weights"], kb=raw["kv"], ab=raw["activations"], compute=raw["compute"],
-               imbalance=raw["moe_imbalance"], accepted=raw.get("accepted_tokens", 1), strict=raw["divisibility"] == "strict")
+               imbalance=raw["moe_imbalance"], accepted=raw.get("accepted_tokens", 1),
+               strict=raw["divisibility"] == "strict")
     if C.phase == "serve":
         C.isl, C.osl, C.T, C.chunk = raw["prompt_tokens"], raw["answer_tokens"], 1, raw.get("prompt_chunk", 0)
         C.S = C.isl + ceil_div(C.osl, 2)
@@ -555,8 +556,8 @@ def imbalance(C, p, load):
 
 
 def mean_over_steps(C, s, touched):
-    """Beyond the page, whose serve is that of prompt_chunk 0: `touched`(tokens of the group) of the mean step, or the mean of
-    it over the steps with a chunk of a prompt and those without one."""
+    """Beyond the page, whose serve is that of prompt_chunk 0: `touched`(tokens of the group) of the mean step, or the mean
+    of it over the steps with a chunk of a prompt and those without one."""
     decoding = s.b * s.ns
     if C.phase != "serve" or min(C.chunk, C.isl) <= decoding * C.isl / C.osl:
         return touched(s.G)
@@ -787,7 +788,8 @@ def differences(expect, got, path=""):
         if not isinstance(got, dict):
             return [f"{path}: expected an object, got {got!r}"]
         return [line for key in expect
-                for line in (differences(expect[key], got[key], f"{path}.{key}") if key in got else [f"{path}.{key}: absent"])]
+                for line in (differences(expect[key], got[key], f"{path}.{key}") if key in got else
+                             [f"{path}.{key}: absent"])]
     if isinstance(expect, list):
         if not isinstance(got, list) or len(expect) != len(got):
             return [f"{path}: expected {len(expect)} entries, got {got!r:.200}"]

@@ -81,7 +81,8 @@ struct metric_terms {
       "memory of the fullest PE over its capacity")                                                                         \
     X(EFFICIENCY, "efficiency", FRACTION, HIGH, RATES, m.peak_s / (m.pes * m.step_s),                                       \
       "share of the machine's roofline the job reaches")                                                                    \
-    X(ENERGY_PER_TOKEN, "energy_per_token", JOULES_PER_TOKEN, LOW, RATES, (m.active_j + m.idle_w * m.pes * m.step_s) / m.tokens,\
+    X(ENERGY_PER_TOKEN, "energy_per_token", JOULES_PER_TOKEN, LOW, RATES,                                                   \
+      (m.active_j + m.idle_w * m.pes * m.step_s) / m.tokens,                                                                \
       "energy of a step over its tokens")                                                                                   \
     X(POWER, "power", WATTS, LOW, RATES, m.active_j / m.longest_step_s + m.idle_w * m.pes,                                  \
       "energy of a step over its time")                                                                                     \
@@ -158,7 +159,9 @@ bool evaluate_fits(const struct demand *demand, const struct store_rates *store,
 
 /* Lowest and highest value over some rows of a table. */
 struct extent { double low, high; };
-struct work_extents { struct extent form_s[MAX_FORMS], chunk_s[MAX_KINDS], energy_j, idle_w, cost_per_pe, s_per_peak_flop, s_per_peak_byte; };
+struct work_extents {
+    struct extent form_s[MAX_FORMS], chunk_s[MAX_KINDS], energy_j, idle_w, cost_per_pe, s_per_peak_flop, s_per_peak_byte;
+};
 struct wire_extents { struct extent form_s[MAX_FORMS], hop_s[MAX_KINDS], energy_j, cost; };
 struct store_extents { struct extent cost_per_pe, capacity_bytes; };
 /* Over rows [from, to) of a table, and over the store rows that fit. */

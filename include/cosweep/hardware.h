@@ -135,7 +135,8 @@ const struct hardware_preset *hardware_preset(int i);
 int hardware_by_name(struct hardware *hardware, const char *name, struct errors *errors, const char *file, int line);
 
 enum depth { DEPTH_COARSE, DEPTH_BALANCED, DEPTH_FINE, N_DEPTHS };
-/* What `auto` stands for: the knob's grid at this depth, base units, ascending; returns its length, 0 = the knob has none. */
+/* What `auto` stands for: the knob's grid at this depth, base units, ascending; returns its length, 0 = the knob has
+ * none. */
 int hardware_grid(enum hardware_knob knob, enum depth depth, const double **values);
 
 #endif

@@ -10,8 +10,8 @@
 /* The path - is read from standard input, and this is its name in messages. */
 #define STANDARD_INPUT "standard input"
 
-/* Read a YAML (or JSON, its subset) file or text into a tree.  Errors name file and line.  Refused: aliases, anchors, tags, several
- * documents, duplicate keys, nesting beyond 32, files beyond 64 MB, bytes that are no UTF-8.  NULL on error. */
+/* Read a YAML (or JSON, its subset) file or text into a tree.  Errors name file and line.  Refused: aliases, anchors, tags,
+ * several documents, duplicate keys, nesting beyond 32, files beyond 64 MB, bytes that are no UTF-8.  NULL on error. */
 struct node *tree_read(const char *path, struct arena *arena, struct errors *errors);
 struct node *tree_parse(const char *text, size_t n, const char *name, int first_line, struct arena *arena,
                         struct errors *errors);

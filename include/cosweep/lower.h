@@ -124,7 +124,8 @@ enum waste_code {
 extern const char *const waste_name[N_WASTES];
 extern const bool waste_of_kv[N_WASTES];
 extern const char *const waste_meaning[N_WASTES];
-/* kept = own + the sum of its wastes, on all PEs together and on the fullest PE (whose own part is the mean of its stage). */
+/* kept = own + the sum of its wastes, on all PEs together and on the fullest PE (whose own part is the mean of its
+ * stage). */
 struct kept { double own_bytes, kept_bytes; };
 struct waste {
     double machine_bytes[N_WASTES], pe_bytes[N_WASTES];

@@ -53,8 +53,8 @@ struct model {
     unsigned char layer_kind[MAX_LAYERS];   /* index into kind[], per layer */
 };
 
-/* Check the facts and derive the kinds.  `windowed` NULL takes the pattern of `window`; else windowed[i] says whether layer i
- * has the window (Hugging Face `layer_types`).  Errors go to `errors` with `file`:`line`.  Returns 0 or -1. */
+/* Check the facts and derive the kinds.  `windowed` NULL takes the pattern of `window`; else windowed[i] says whether layer
+ * i has the window (Hugging Face `layer_types`).  Errors go to `errors` with `file`:`line`.  Returns 0 or -1. */
 int model_finish(struct model *model, const bool *windowed, struct errors *errors, const char *file, int line);
 
 /* Parameters the facts imply, norms and biases included, and those one token uses (embedding lookup not counted twice). */

@@ -167,7 +167,8 @@ struct bytes { size_t n, capacity; char *data; /* owned */ };
 void bytes_add(struct bytes *bytes, const void *data, size_t n);
 /* All of an outcome whose archive is finished. */
 void outcome_pack(const struct outcome *outcome, struct bytes *bytes);
-/* Merge a packed outcome, bytes [*at, n), into one of the same options; *at moves past it.  Returns -1 if the bytes are none. */
+/* Merge a packed outcome, bytes [*at, n), into one of the same options; *at moves past it.  Returns -1 if the bytes are
+ * none. */
 int outcome_unpack(struct outcome *into, const char *data, size_t n, size_t *at);
 
 #endif

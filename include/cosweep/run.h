@@ -97,7 +97,8 @@ struct difference {
 };
 /* A result with its study. */
 struct told { const struct result *result; const struct study *study; };
-/* A scenario of two results, whose objectives are those of `before`; reference NULL = the default.  Memory is the arena's. */
+/* A scenario of two results, whose objectives are those of `before`; reference NULL = the default.  Memory is the
+ * arena's. */
 void results_compare(struct difference *out, struct told before, int scenario_before, struct told after, int scenario_after,
                      const double *reference, struct arena *arena);
 bool row_moved(const struct result_row *before, const struct result_row *after);
@@ -113,8 +114,8 @@ struct run_options {
     bool resume;              /* go on from that file where it exists */
     int shard, n_shards;      /* from 1; 0 of 0 = all */
 };
-/* Sweep every scenario.  Collective.  On rank 0 `result` is filled (memory: arena); on others untouched.  Returns 0; 1 when a
- * signal or the time limit stopped it, with the checkpoint saved if there is to be one; -1 on an error. */
+/* Sweep every scenario.  Collective.  On rank 0 `result` is filled (memory: arena); on others untouched.  Returns 0; 1 when
+ * a signal or the time limit stopped it, with the checkpoint saved if there is to be one; -1 on an error. */
 int run_study(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
               struct arena *arena, struct errors *errors);
 

@@ -124,7 +124,8 @@ int main(int argc, char **argv)
     for (int repeat = 0; repeat < 3; repeat++) {
         double rate;
         if (argc == 2 && strcmp(argv[1], "lowering") == 0) rate = lowering_rate();
-        else if (argc == 5 && strcmp(argv[1], "archive") == 0) rate = archive_rate(atoi(argv[2]), atoi(argv[3]), argv[4], &front);
+        else if (argc == 5 && strcmp(argv[1], "archive") == 0)
+            rate = archive_rate(atoi(argv[2]), atoi(argv[3]), argv[4], &front);
         else return fprintf(stderr, "usage: parts lowering | parts archive N D uniform|anticorrelated|spherical\n"), 2;
         if (rate > best) best = rate;
     }

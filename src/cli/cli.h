@@ -22,7 +22,8 @@
 #define PROGRAM "cosweep"
 
 /* In the order of the help.  X(name): `command_name` is in src/cli/name.c. */
-#define COMMANDS(X) X(run) X(size) X(evaluate) X(explain) X(show) X(compare) X(export) X(merge) X(models) X(hardware) X(glossary)
+#define COMMANDS(X)                                                                                                         \
+    X(run) X(size) X(evaluate) X(explain) X(show) X(compare) X(export) X(merge) X(models) X(hardware) X(glossary)
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 

@@ -31,7 +31,8 @@ INLINE double leg_bytes_s(const struct leg *leg, double level_s_per_byte, double
                   leg->cube_port_bytes * d2d_s_per_byte);
 }
 
-INLINE double leg_s(const struct leg *leg, double hop_s, double level_s_per_byte, double pe_s_per_byte, double d2d_s_per_byte)
+INLINE double leg_s(const struct leg *leg, double hop_s, double level_s_per_byte, double pe_s_per_byte,
+                    double d2d_s_per_byte)
 {
     return leg->hops * hop_s + leg_bytes_s(leg, level_s_per_byte, pe_s_per_byte, d2d_s_per_byte);
 }

@@ -252,7 +252,8 @@ static void lower_energy(struct demand *demand, const struct shares *s, const do
     for (int l = 0; l < N_LEVELS; l++) demand->energy_wire_bytes[l] = passes * (demand->wire_bytes[l] + hops * hop_wire[l]);
 }
 
-/* FLOP and bytes of the same sequences on one PE without replication, padding or imbalance; remembered, since plans share them. */
+/* FLOP and bytes of the same sequences on one PE without replication, padding or imbalance; remembered, since plans share
+ * them. */
 static void lower_own(struct demand *demand, struct lowering *lowering, const struct plan *plan)
 {
     const int64_t sequences = plan->batch * plan->dp;

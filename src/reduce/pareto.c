@@ -138,7 +138,8 @@ static int64_t keep_staircase(struct point *point, int64_t n)
     return kept;
 }
 
-/* Of points, in their order, those that no other point of the tree's is as good as.  `of_tree`: the tree is of these points. */
+/* Of points, in their order, those that no other point of the tree's is as good as.  `of_tree`: the tree is of these
+ * points. */
 static int64_t keep_unbeaten(struct point *point, int64_t n, const struct tree *tree, const struct point *others,
                              bool of_tree, int n_objectives)
 {

@@ -8,10 +8,12 @@ enum { SCREEN_BLOCK = 512, N_FIXED_PIVOTS = 8, N_PIVOTS = 16, N_BINS = 1024 };
 
 struct screen {
     int n_pivots, next_pivot;
-    double pivot[N_PIVOTS][MAX_OBJECTIVES]; /* the first N_FIXED_PIVOTS: points of the archive that dominate much; the others:
-                                               those that dominated a candidate last, since neighbours share their fate */
+    /* The first N_FIXED_PIVOTS: points of the archive that dominate much; the others: those that dominated a candidate last,
+     * since neighbours share their fate. */
+    double pivot[N_PIVOTS][MAX_OBJECTIVES];
     /* Two objectives: lowest objective[0] of the archive among points whose objective[1] is not above the lower edge of a
-     * bin.  Bins are even in the bit pattern of objective[1], so they are fine where values are small.  Bin 0 is below all. */
+     * bin.  Bins are even in the bit pattern of objective[1], so they are fine where values are small.  Bin 0 is below
+     * all. */
     int64_t lowest_key;
     int shift;
     double envelope[N_BINS + 2];

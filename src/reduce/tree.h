@@ -4,7 +4,8 @@
 
 #include "cosweep/reduce.h"
 
-/* Boxes in preorder: a box's children follow it, `skip` is the first that is not inside. Zero-initialise; owns its memory. */
+/* Boxes in preorder: a box's children follow it, `skip` is the first that is not inside. Zero-initialise; owns its
+ * memory. */
 struct box {
     double low[MAX_OBJECTIVES], high[MAX_OBJECTIVES];
     int64_t skip;

@@ -5,7 +5,8 @@
 #include "sweep.h"
 
 /* Population of an outcome (population.c). */
-void keep_population(struct result_scenario *out, const struct sweep *sweep, const struct outcome *outcome, struct arena *arena);
+void keep_population(struct result_scenario *out, const struct sweep *sweep, const struct outcome *outcome,
+                     struct arena *arena);
 
 /* Elasticities and curves of every row (sensitivity.c). */
 void keep_elasticities(struct result_scenario *out, const struct sweep *sweep, struct arena *arena);

@@ -35,10 +35,11 @@ static inline bool saved_owns(const struct saved *saved, int64_t unit)
     return unit % saved->n_shards == saved->shard - 1;
 }
 int saved_write(const struct saved *saved, const char *path, struct errors *errors);
-/* Merge a file into `saved` (initialised).  A damaged, truncated or foreign file is refused by name.  Units that are finished
- * already are an error: a shard given twice. */
+/* Merge a file into `saved` (initialised).  A damaged, truncated or foreign file is refused by name.  Units that are
+ * finished already are an error: a shard given twice. */
 int saved_read(struct saved *saved, const char *path, struct errors *errors);
 /* The study and shard of a file, before anything else is known. Memory is the arena's. */
-int saved_study(const char *path, struct study *study, int *shard, int *n_shards, struct arena *arena, struct errors *errors);
+int saved_study(const char *path, struct study *study, int *shard, int *n_shards, struct arena *arena,
+                struct errors *errors);
 
 #endif

@@ -161,7 +161,8 @@ static bool is_beaten(const struct worker *worker, const struct corners *box, co
     return pareto_beats(worker->archive, corner, worker->sweep->seeds != NULL);
 }
 
-/* The candidates of a slice and the store rows that fit are one group of the sample: place = x + n * (which of those rows). */
+/* The candidates of a slice and the store rows that fit are one group of the sample: place = x + n * (which of those
+ * rows). */
 static void add_to_sample(struct worker *worker, struct outcome *outcome, const struct tile *tile, const struct slice *slice)
 {
     struct sample_group group;

@@ -51,7 +51,8 @@ void worker_seed(struct worker *worker, struct outcome *outcome, int64_t unit);
 
 /* ---- one tile (slice.c) ------------------------------------------------------------------------------------------ */
 
-/* A tile of the grid of machines under one demand: rows of the work and wire tables, and store rows [store_from, store_to). */
+/* A tile of the grid of machines under one demand: rows of the work and wire tables, and store rows [store_from,
+ * store_to). */
 struct tile {
     int64_t lowered;
     int work_from, wire_from; /* first rows in the whole tables */

@@ -120,7 +120,8 @@ void walk_next(struct walk *walk)
     }
 }
 
-/* Two digits of one axis name the same plan where pinning maps their values to one: then the first of them stands for both. */
+/* Two digits of one axis name the same plan where pinning maps their values to one: then the first of them stands for
+ * both. */
 static bool is_first_of_its_class(const struct walk *walk, int a)
 {
     for (int earlier = 0; earlier < walk->digit[a]; earlier++) {
