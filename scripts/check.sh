@@ -47,7 +47,7 @@ tests() { # FOLDER WHICH [NOT]: names as regular expressions
 }
 
 # Tests of other programs (browsers, readers, Slurm) or of other builds say nothing about this one.
-other='report|plot|reading|readers|simd|slurm|published|schema|test_rooms|fuzz.*'
+other='report|plot|reading|readers|simd|slurm|published|test_rooms|fuzz.*'
 
 # Threads are waited for asleep: ranks and threads outnumber the cores.
 check_races() {
@@ -111,7 +111,7 @@ check_valgrind() {
     memcheck build-plain/cosweep size configs/smoke.yaml
 }
 
-# Nothing is left out, not even the lines that only a failing machine runs. Processes that tests/resume.sh kills count nothing.
+# Nothing is left out, not even what only a failing machine runs. Processes that tests/resume.sh kills count nothing.
 check_coverage() {
     build Coverage
     find build-coverage -name '*.gcda' -delete
