@@ -1,6 +1,6 @@
 #!/bin/sh
 # The report of a result in a real browser: what it shows equals the file and `explain`, rows sort, filter, pin and move
-# every panel, nothing goes to the console or the network, and 1,000 rows and 20,000 points are there in under 2 s.
+# every panel, nothing goes to the console or the network, and 1,000 rows and 20,000 points are there.
 # Skipped where node, Chromium, echarts or playwright-core are not installed: scripts/install.sh report.
 set -eu
 
