@@ -148,6 +148,7 @@ struct full_source {
     int64_t n;        /* candidates in all */
     struct full *full; /* owned by whoever made the source; NULL = not asked for */
     const struct full_block *(*next)(struct full *full); /* borrowed until the next call; NULL after the last */
+    bool (*stopped)(void); /* whether it ended before the last because it was told to; NULL = never */
 };
 enum { N_DOUBLED = 7 };
 extern const enum hardware_knob doubled_knob[N_DOUBLED];

@@ -40,6 +40,14 @@ void put_full(struct put *put, hid_t at, const struct full_source *source)
         if (written + block->n > source->n) break;
         put_block(put, column, about, block, written);
     }
+    if (!put->failed && written != source->n && source->stopped && source->stopped()) {
+        put->failed = true;
+        error_add(put->errors, STATUS_STOPPED, put->path, 0,
+                  "stopped after %" PRId64 " of %" PRId64
+                  " rows of population.full; the sweep is saved in the checkpoint: the "
+                  "same command with --resume writes them again from the first",
+                  written, source->n);
+    }
     if (!put->failed && written != source->n) {
         put->failed = true;
         error_add(put->errors, STATUS_SYSTEM, put->path, 0,

@@ -4,6 +4,7 @@
  * Rows share most of their rates, so the doubled machines of all rows are a few rows of a work and a wire table.  Every
  * plan is lowered once and held against all pairs of them. */
 #include "keep.h"
+#include "stop.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 const enum hardware_knob doubled_knob[N_DOUBLED] = {HW_flops,        HW_vector_flops,  HW_hbm_bandwidth, HW_hbm_capacity,
                                                     HW_pe_bandwidth, HW_d2d_bandwidth, HW_c2c_bandwidth};
 enum { PLANS_PER_TURN = 64 };
+enum { ROWS_AT_ONCE = 1 << 16 }; /* 18 MB of contests a thread */
 
 /* A row of the Pareto set under one doubled knob. */
 struct contest {
@@ -163,6 +165,7 @@ static void hold_plans(const struct contests *c, struct contest *contest, int64_
         turn = turn * ranks.n + ranks.rank;
         if (turn >= n_turns) break;
         for (int64_t p = turn * PLANS_PER_TURN; p < (turn + 1) * PLANS_PER_TURN && p < n_plans; p++) {
+            if (stop_wanted()) break;
             const int64_t lowered = p * space->n_group[GROUP_STRUCTURE] + c->structure;
             struct plan plan;
             struct hardware machine;
@@ -234,10 +237,11 @@ static void hold_structure(struct result_doubling *out, const struct sweep *swee
     const struct space *const space = &sweep->study->space;
     struct arena arena = {0};
     struct contests c = {.sweep = sweep, .structure = structure, .n_rows = n, .row = group};
-    struct result_row row;
     c.contest = arena_alloc(&arena, (size_t)n * N_DOUBLED, sizeof *c.contest);
     fill_tables(&c, &arena);
+#pragma omp parallel for schedule(dynamic, 64)
     for (int64_t r = 0; r < n; r++) {
+        struct result_row row;
         sweep_row(&row, sweep->study, sweep->scenario, group[r]);
         for (int k = 0; k < N_DOUBLED; k++) {
             struct contest *const contest = &c.contest[r * N_DOUBLED + k];
@@ -247,7 +251,11 @@ static void hold_structure(struct result_doubling *out, const struct sweep *swee
         }
     }
     run_contests(&c, ranks);
-    for (int64_t r = 0; r < n && ranks.rank == 0; r++) {
+    if (ranks.rank != 0) goto out;
+#pragma omp parallel for schedule(dynamic, 64)
+    for (int64_t r = 0; r < n; r++) {
+        struct result_row row;
+        if (stop_wanted()) continue;
         sweep_row(&row, sweep->study, sweep->scenario, group[r]);
         for (int k = 0; k < N_DOUBLED; k++) {
             const struct contest *const contest = &c.contest[r * N_DOUBLED + k];
@@ -260,6 +268,7 @@ static void hold_structure(struct result_doubling *out, const struct sweep *swee
                 contest->best_s < INFINITY ? contest->best_lowered * space->n_machines + group[r] % space->n_machines : -1;
         }
     }
+out:
     arena_free(&arena);
 }
 
@@ -277,6 +286,9 @@ void keep_doubling(struct result_doubling *out, const struct sweep *sweep, const
     }
     for (int64_t s = 0; s < space->n_group[GROUP_STRUCTURE]; s++) {
         const int64_t n_group = same_structure(group, place, rows, n_rows, s, space);
-        if (n_group > 0) hold_structure(out, sweep, group, place, n_group, s, ranks);
+        for (int64_t from = 0; from < n_group; from += ROWS_AT_ONCE) {
+            const int64_t left = n_group - from;
+            hold_structure(out, sweep, group + from, place + from, left < ROWS_AT_ONCE ? left : ROWS_AT_ONCE, s, ranks);
+        }
     }
 }

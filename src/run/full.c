@@ -2,6 +2,7 @@
  *
  * A job is some rows of the work table under one lowered index.  Threads fill a batch of jobs at once, each its own block;
  * the blocks leave in the order of the jobs, so what is written does not depend on threads. */
+#include "stop.h"
 #include "sweep.h"
 #include <omp.h>
 #include <stdlib.h>
@@ -128,7 +129,7 @@ static const struct full_block *next_block(struct full *full)
             if (block->n > 0) return block;
         }
         take_jobs(full);
-        if (full->n_jobs == 0) return NULL;
+        if (full->n_jobs == 0 || stop_wanted()) return NULL;
 #pragma omp parallel for schedule(dynamic)
         for (int j = 0; j < full->n_jobs; j++) run_job(&full->job[j], &full->sweep);
     }
@@ -144,7 +145,7 @@ void full_open(struct result *result, const struct study *study)
         full->most_jobs = JOBS_PER_THREAD * omp_get_max_threads();
         full->job = calloc((size_t)full->most_jobs, sizeof *full->job);
         if (!full->job) abort();
-        result->scenario[s].full = (struct full_source){result->scenario[s].n_feasible, full, next_block};
+        result->scenario[s].full = (struct full_source){result->scenario[s].n_feasible, full, next_block, stop_wanted};
     }
 }
 

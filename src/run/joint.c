@@ -5,6 +5,7 @@
  * of at most n; what is paid for is the largest allocation among them.  So per scenario: the best plan by class of PEs and
  * by the smallest store row it fits, for every row pair of work and wire; then the running best over both. */
 #include "joint.h"
+#include "stop.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -118,6 +119,7 @@ static void hold_plans(const struct joint_tile *t, int scenario, int64_t *next, 
         turn = (*next)++;
         if (turn * PLANS_PER_TURN >= space->n_group[GROUP_PLAN]) break;
         for (int64_t p = turn * PLANS_PER_TURN; p < (turn + 1) * PLANS_PER_TURN && p < space->n_group[GROUP_PLAN]; p++) {
+            if (stop_wanted()) break;
             const int64_t lowered = p * space->n_group[GROUP_STRUCTURE] + t->structure;
             struct plan plan;
             struct hardware machine;
@@ -273,7 +275,7 @@ static void add_machines(struct pareto *front, const struct joint_tile *t)
         pareto_init(&mine, front->n_objectives);
 #pragma omp for schedule(dynamic, 16)
         for (int64_t m = 0; m < machines; m++)
-            for (int k = 0; k < t->n_store; k++)
+            for (int k = 0; k < t->n_store && !stop_wanted(); k++)
                 for (int c = 0; c < t->n_classes; c++) {
                     struct point point = {.id = machine_id(t, m, k, c), .n_equal = 1};
                     if (changes(t, m, k, c) && judge(&point, t, m, k, c)) pareto_add(&mine, &point);
@@ -375,7 +377,7 @@ void joint_run(struct joint_front *out, const struct study *study, const struct 
         for (t->work_from = 0; t->work_from < sweep->work.n; t->work_from += (int)rows) {
             struct pareto front;
             t->n_work = (int)(sweep->work.n - t->work_from < rows ? sweep->work.n - t->work_from : rows);
-            if (turn++ % ranks.n != ranks.rank) continue;
+            if (turn++ % ranks.n != ranks.rank || stop_wanted()) continue;
             pareto_init(&front, 1 + study->joint.n_against);
             fill_tile(t);
             add_machines(&front, t);

@@ -18,7 +18,7 @@ struct joint_front {
 struct joint_point *joint_front_add(struct joint_front *front, int n_scenarios);
 struct joint_point *joint_front_at(const struct joint_front *front, int64_t i);
 
-/* This rank's tiles of machines. sweep[n_scenarios] are initialised. */
+/* This rank's tiles of machines, fewer where it is told to stop. sweep[n_scenarios] are initialised. */
 void joint_run(struct joint_front *out, const struct study *study, const struct sweep *sweep, struct ranks ranks);
 /* All ranks' points to rank 0, which keeps the front.  Collective. */
 void joint_collect(struct joint_front *front, int n_objectives, int n_scenarios, struct ranks ranks);

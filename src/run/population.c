@@ -1,5 +1,6 @@
 /* The population of a scenario as a result holds it: moments, trimmed histograms, the sample with its metrics. */
 #include "keep.h"
+#include "stop.h"
 #include <math.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ static void keep_sample(struct result_sample *out, const struct sweep *sweep, co
 #pragma omp parallel for schedule(dynamic, 64)
     for (int64_t i = 0; i < sample->n; i++) {
         struct result_row row;
+        if (stop_wanted()) continue;
         sweep_row(&row, sweep->study, sweep->scenario, sample->draw[i].id);
         out->id[i] = row.id;
         for (int m = 0; m < N_METRICS; m++) out->metric[m][i] = row.metric[m];

@@ -34,6 +34,7 @@ static void fill_scenario(struct result_scenario *out, const struct sweep *sweep
     out->row = arena_alloc(arena, (size_t)pareto->n, sizeof *out->row);
 #pragma omp parallel for schedule(dynamic, 64)
     for (int64_t i = 0; i < pareto->n; i++) {
+        if (stop_wanted()) continue;
         sweep_row(&out->row[i], study, scenario, pareto->point[i].id);
         out->row[i].n_equal = pareto->point[i].n_equal;
     }
@@ -148,31 +149,36 @@ static void run_joint(struct result *result, const struct study *study, const st
 {
     struct joint_front front = {0};
     joint_run(&front, study, sweep, ranks);
-    joint_collect(&front, 1 + study->joint.n_against, study->n_scenarios, ranks);
-    if (ranks.rank == 0) {
+    const bool stopped = stop_agreed();
+    if (!stopped) joint_collect(&front, 1 + study->joint.n_against, study->n_scenarios, ranks);
+    if (!stopped && ranks.rank == 0) {
         result->joint_asked = study->joint;
         joint_keep(&result->joint, &front, study, arena);
     }
     free(front.point);
 }
 
-/* All that a result holds of what was found.  Collective. */
-static void keep_all(struct result *result, const struct study *study, const struct saved *saved, struct ranks ranks,
-                     struct spent *spent, struct arena *arena)
+/* All that a result holds of what was found.  Collective.  Returns 0, or 1 when it was stopped. */
+static int keep_all(struct result *result, const struct study *study, const struct saved *saved, struct ranks ranks,
+                    struct spent *spent, struct arena *arena)
 {
     const double from_s = clock_s();
     const int n_threads = omp_get_max_threads();
+    bool stopped = false;
     struct sweep *const sweep = calloc((size_t)study->n_scenarios, sizeof *sweep);
     if (!sweep) abort();
     if (ranks.rank == 0) fill_study(result, study, arena);
     for (int i = 0; i < study->n_scenarios; i++) {
         sweep_init(&sweep[i], study, i);
-        keep_scenario(result, study, i, saved, &sweep[i], ranks, arena);
+        if (!stopped) keep_scenario(result, study, i, saved, &sweep[i], ranks, arena);
+        stopped = stopped || stop_agreed();
     }
-    if (study->joint.wanted) run_joint(result, study, sweep, ranks, arena);
+    if (study->joint.wanted && !stopped) run_joint(result, study, sweep, ranks, arena);
+    stopped = stopped || stop_agreed();
     for (int i = 0; i < study->n_scenarios; i++) sweep_free(&sweep[i]);
     free(sweep);
-    if (ranks.rank != 0) return;
+    if (stopped) return 1;
+    if (ranks.rank != 0) return 0;
     result->performance = (struct performance){
         .sweep_s = spent->sweep_s,
         .reduce_s = clock_s() - from_s,
@@ -181,6 +187,7 @@ static void keep_all(struct result *result, const struct study *study, const str
         .n_ranks = ranks.n,
         .n_threads = n_threads,
     };
+    return 0;
 }
 
 /* What a checkpoint holds, if there is one and it is wanted.  Rank 0 reads; all agree. */
@@ -192,6 +199,14 @@ static int load_checkpoint(struct saved *saved, const struct run_options *option
     return ranks_first(failed != 0) >= 0 ? -1 : 0;
 }
 
+/* The whole sweep, for a run that stops after it, or may while it writes the population.  Collective; returns 0 or -1. */
+static int save_whole(const struct saved *saved, const struct run_options *options, struct ranks ranks,
+                      struct errors *errors)
+{
+    const bool failed = ranks.rank == 0 && options->checkpoint && saved_write(saved, options->checkpoint, errors) != 0;
+    return ranks_first(failed) >= 0 ? -1 : 0;
+}
+
 static int run_grid(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
                     struct arena *arena, struct errors *errors)
 {
@@ -201,7 +216,10 @@ static int run_grid(struct result *result, const struct study *study, const stru
     if (ranks.rank == 0) saved_init(&saved, study, 1, 1);
     int status = load_checkpoint(&saved, options, ranks, errors);
     if (status == 0) status = sweep_all(&saved, study, options, ranks, &spent, errors);
-    if (status == 0) keep_all(result, study, &saved, ranks, &spent, arena);
+    if (status == 0) {
+        status = keep_all(result, study, &saved, ranks, &spent, arena);
+        if ((status == 1 || study->population.full) && save_whole(&saved, options, ranks, errors) != 0) status = -1;
+    }
     if (ranks.rank == 0) saved_free(&saved);
     return status;
 }
@@ -281,11 +299,9 @@ int run_merge(struct result *result, struct study *study, const char *const *par
     const double start_s = clock_s();
     struct saved saved = {0};
     struct spent spent = {0};
-    const int status = read_parts(&saved, study, parts, n_parts, arena, errors);
-    if (status == 0) {
-        keep_all(result, study, &saved, (struct ranks){0, 1}, &spent, arena);
-        result->performance.wall_s = clock_s() - start_s;
-    }
+    int status = read_parts(&saved, study, parts, n_parts, arena, errors);
+    if (status == 0) status = keep_all(result, study, &saved, (struct ranks){0, 1}, &spent, arena);
+    if (status == 0) result->performance.wall_s = clock_s() - start_s;
     saved_free(&saved);
     return status;
 }

@@ -1,5 +1,6 @@
 /* What a row of the Pareto set hangs on: elasticities, and curves over the degrees of parallelism (MODEL section 10). */
 #include "keep.h"
+#include "stop.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@ void keep_elasticities(struct result_scenario *out, const struct sweep *sweep, s
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t i = 0; i < out->n_rows; i++) {
         static _Thread_local struct answer answer;
+        if (stop_wanted()) continue;
         answer_row(&answer, sweep, &out->row[i].plan, &out->row[i].hardware);
         memcpy(out->elasticity + i * N_BOUNDS, answer.explanation.share, sizeof answer.explanation.share);
     }
@@ -52,7 +54,7 @@ static void fill_curve(struct result_curve *curve, const struct result_scenario 
     const int n = curve->n;
 #pragma omp parallel for schedule(dynamic, 4)
     for (int64_t i = 0; i < out->n_rows; i++)
-        for (int v = 0; v < n; v++) {
+        for (int v = 0; v < n && !stop_wanted(); v++) {
             static _Thread_local struct answer answer;
             struct plan plan = out->row[i].plan;
             const int64_t at = i * n + v;

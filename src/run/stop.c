@@ -1,6 +1,7 @@
-/* Signals only set a flag; whoever works looks at it between work units, which take milliseconds. */
+/* Signals only set a flag; whoever works looks at it between work units, rows or plans, which take milliseconds. */
 #define _POSIX_C_SOURCE 200809L
 #include "stop.h"
+#include "cosweep/run.h"
 #include "progress.h"
 #include <signal.h>
 #include <string.h>
@@ -36,6 +37,22 @@ int stop_reason(void)
 void stop_with(int reason)
 {
     if (heard == 0) heard = reason;
+}
+
+bool stop_wanted(void)
+{
+    return stop_reason() != 0;
+}
+
+bool stop_agreed(void)
+{
+    static const int reasons[] = {SIGTERM, SIGINT, SIGUSR1, STOP_TIME_LIMIT};
+    const int mine = stop_reason(); /* once: more may come at any time */
+    int agreed = 0;
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (ranks_first(mine == reasons[i]) >= 0 && agreed == 0) agreed = reasons[i];
+    stop_with(agreed);
+    return agreed != 0;
 }
 
 const char *stop_cause(void)
