@@ -67,9 +67,10 @@ while [ "$kill_n" -lt "$kills" ]; do
     wait $pid 2>/dev/null
     kill_n=$((kill_n + 1))
     if [ -f killed.h5 ] || [ $((kill_n % 4)) -eq 0 ]; then
-        rm -f killed.h5.lock
-        [ -f killed.h5 ] || OMP_NUM_THREADS=2 "$program" run study.yaml -o killed.h5 --resume --progress none >/dev/null
+        OMP_NUM_THREADS=2 "$program" run study.yaml -o killed.h5 --resume --progress none >/dev/null
         same "resumed after kill $kill_n" killed.h5
+        [ "$(ls -d killed.h5*)" = killed.h5 ]
+        check "nothing is left beside the result after kill $kill_n: $(ls -d killed.h5* | tr '\n' ' ')" $?
         rm -f killed.h5 killed.h5.*
     fi
 done

@@ -70,17 +70,12 @@ static void study_write(FILE *to, const struct study *study, const struct chosen
     fprintf(to, ".  Base units: bytes, bytes/s, FLOP/s, s, J, W.\n%s", study->effective);
 }
 
-static int study_publish(const struct study *study, const struct chosen *chosen, struct errors *errors)
+static int study_put(const struct study *study, const struct chosen *chosen, const char *path, struct errors *errors)
 {
-    if (!options.output) {
-        study_write(stdout, study, chosen);
-        return STATUS_DONE;
-    }
-    char path[4096], temporary[4096];
-    if (output_place(path, options.output, &options.choice.source, 1, errors) != 0) return -1;
+    char temporary[4096];
     if (!options.force && access(path, F_OK) == 0)
         return error_add(errors, STATUS_INPUT, options.output, 0, "exists; give another --output, or --force to replace it");
-    snprintf(temporary, sizeof temporary, "%.4000s.%ld.part", path, (long)getpid());
+    unfinished_name(temporary, path);
     FILE *const to = fopen(temporary, "w");
     if (!to) return error_add(errors, STATUS_SYSTEM, options.output, 0, "cannot be written: %s", strerror(errno));
     study_write(to, study, chosen);
@@ -90,6 +85,21 @@ static int study_publish(const struct study *study, const struct chosen *chosen,
         return error_add(errors, STATUS_SYSTEM, options.output, 0, "cannot be written: %s", strerror(errno));
     }
     return STATUS_DONE;
+}
+
+static int study_publish(const struct study *study, const struct chosen *chosen, struct errors *errors)
+{
+    if (!options.output) {
+        study_write(stdout, study, chosen);
+        return STATUS_DONE;
+    }
+    char path[4096];
+    if (output_place(path, options.output, &options.choice.source, 1, errors) != 0) return -1;
+    const int lock = output_lock(path, errors);
+    if (lock < 0) return -1;
+    const int code = study_put(study, chosen, path, errors);
+    output_unlock(lock, path);
+    return code;
 }
 
 static int cmd_export(struct cli *cli)

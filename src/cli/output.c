@@ -10,10 +10,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { MOST_NAME_CHARS = 200 }; /* of 255, so that ".checkpoint.PID.unfinished" fits behind it */
+
 int output_place(char place[4096], const char *path, const char *const *inputs, int n, struct errors *errors)
 {
     struct stat there, input;
     snprintf(place, 4096, "%.4000s", path);
+    const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
+    if (strlen(name) > MOST_NAME_CHARS || strlen(path) > 4000)
+        return error_add(
+            errors, STATUS_INPUT, NULL, 0,
+            "%.40s...: a name of %zu bytes in a path of %zu is too long; give an --output with at most %d in 4000", name,
+            strlen(name), strlen(path), MOST_NAME_CHARS);
     if (lstat(path, &there) != 0) return 0;
     if (stat(path, &there) != 0)
         return error_add(errors, STATUS_INPUT, path, 0, "is a link to nothing; remove it, or give another --output");
@@ -55,6 +63,14 @@ static void lock_name(char name[4096], const char *path)
     snprintf(name, 4096, "%.4000s.lock", path);
 }
 
+/* Some file systems of clusters know no locks. */
+static int unlocked(int lock, const char *path, int why)
+{
+    fprintf(stderr, "cosweep: warning: %s: no lock can be had here (%s); see that no other run writes this file\n", path,
+            strerror(why));
+    return lock;
+}
+
 int output_lock(const char *path, struct errors *errors)
 {
     char name[4096];
@@ -66,13 +82,17 @@ int output_lock(const char *path, struct errors *errors)
             return error_add(errors, STATUS_SYSTEM, path, 0, "cannot write here: %s; give another file with -o",
                              strerror(errno));
         if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+            if (errno != EWOULDBLOCK) return unlocked(lock, path, errno);
             close(lock);
             return error_add(errors, STATUS_INPUT, path, 0,
                              "is being written by another run; wait for it, or give another file with -o");
         }
         /* Another run may have removed the name between the two calls: then the lock is on a file nobody will find. */
-        if (stat(name, &named) == 0 && fstat(lock, &held) == 0 && named.st_ino == held.st_ino && named.st_dev == held.st_dev)
+        if (stat(name, &named) == 0 && fstat(lock, &held) == 0 && named.st_ino == held.st_ino &&
+            named.st_dev == held.st_dev) {
+            unfinished_remove(path);
             return lock;
+        }
         close(lock);
     }
 }

@@ -104,6 +104,8 @@ static bool check_claim(const char *path, const char *checkpoint, const struct s
         error_add(errors, STATUS_INPUT, path, 0,
                   "exists and is no part of this study and shard; give another --output, or --force to replace it");
     else there = access(path, F_OK) == 0;
+    /* A run that was killed right after it published left its checkpoint. */
+    if (there && run->n_shards == 0 && run_is_part(checkpoint, study, 1, 1)) unlink(checkpoint);
     if (!there && !run->resume && access(checkpoint, F_OK) == 0)
         error_add(errors, STATUS_INPUT, checkpoint, 0,
                   "holds a run that was not finished; --resume goes on with it, --force starts over");

@@ -133,9 +133,10 @@ int result_write(const struct result *result, const char *path, struct errors *e
 {
     struct put put = {.path = path, .errors = errors};
     char temporary[4096], folder[4096];
-    if (snprintf(temporary, sizeof temporary, "%s.%ld.part", path, (long)getpid()) >= (int)sizeof temporary)
+    if (strlen(path) > 4000)
         return error_add(errors, STATUS_INPUT, NULL, 0, "%.80s...: a path of %zu bytes is too long; 4000 are allowed", path,
                          strlen(path));
+    unfinished_name(temporary, path);
     snprintf(folder, sizeof folder, "%s", path);
     const int descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666); /* for a plain message where it cannot be */
     if (descriptor < 0)

@@ -13,7 +13,9 @@
 /* A byte each, in memory and in the file. */
 static const int64_t most_units = INT64_C(1) << 28;
 
-static const char magic[32] = "cosweep saved sweep, version 1\n";
+#define SAVED_FORMAT "cosweep saved sweep, version "
+enum { SAVED_VERSION = 1 };
+static const char magic[32] = SAVED_FORMAT "1\n";
 
 struct file_head {
     uint64_t study_hash;
@@ -127,7 +129,7 @@ static int write_all(int file, const char *data, size_t n)
 static int publish(const struct bytes *bytes, const char *path, struct errors *errors)
 {
     char temporary[4096], folder[4096];
-    snprintf(temporary, sizeof temporary, "%.4000s.%ld.part", path, (long)getpid());
+    unfinished_name(temporary, path);
     snprintf(folder, sizeof folder, "%.4000s", path);
     const int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     bool failed = file < 0 || write_all(file, bytes->data, bytes->n) != 0 || fsync(file) != 0;
@@ -175,11 +177,17 @@ int saved_write(const struct saved *saved, const char *path, struct errors *erro
 /* ---- from a file ------------------------------------------------------------------------------------------------- */
 
 /* What is in front, to know before anything is allocated whether the rest is worth it. */
-static bool is_saved(FILE *file)
+static bool is_foreign(char why[80], FILE *file)
 {
-    char front[sizeof magic];
-    return fread(front, 1, sizeof front, file) == sizeof front && memcmp(front, magic, sizeof magic) == 0 &&
-           fseek(file, 0, SEEK_SET) == 0;
+    char front[sizeof magic + 1] = "";
+    const bool whole = fread(front, 1, sizeof magic, file) == sizeof magic && fseek(file, 0, SEEK_SET) == 0;
+    if (whole && memcmp(front, magic, sizeof magic) == 0) return false;
+    if (strncmp(front, SAVED_FORMAT, strlen(SAVED_FORMAT)) != 0)
+        snprintf(why, 80, "is no checkpoint or part of this version of cosweep");
+    else
+        snprintf(why, 80, "is of format version %ld, this program reads version %d",
+                 strtol(front + strlen(SAVED_FORMAT), NULL, 10), SAVED_VERSION);
+    return true;
 }
 
 /* The whole of a file whose checksum is right, without the checksum; NULL after an error. */
@@ -187,7 +195,7 @@ static char *load(const char *path, size_t *n, struct file_head *head, struct er
 {
     struct stat facts;
     uint64_t sum;
-    char *data = NULL;
+    char *data = NULL, foreign[80];
     const char *why = NULL;
     if (stat(path, &facts) != 0) { /* before it is opened: a pipe would be waited for */
         error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
@@ -199,7 +207,7 @@ static char *load(const char *path, size_t *n, struct file_head *head, struct er
     if (!S_ISREG(facts.st_mode)) why = "is no plain file";
     else if (!file) why = strerror(errno);
     else if (*n < least) why = "is cut short";
-    else if (!is_saved(file)) why = "is no checkpoint or part of this version of cosweep";
+    else if (is_foreign(foreign, file)) why = foreign;
     else if (!(data = malloc(*n))) why = "is larger than the memory there is";
     else if (fread(data, 1, *n, file) != *n) why = "is cut short";
     if (file) fclose(file);
