@@ -57,6 +57,7 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t n, size_t size); /* n objects of `size` bytes; checks overflow */
 char *arena_text(struct arena *arena, const char *text);       /* a copy of `text` */
 void arena_free(struct arena *arena);
+_Noreturn void out_of_memory(void); /* the message, and abort */
 
 /* ---- units -------------------------------------------------------------------------------------------------------- */
 

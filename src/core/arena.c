@@ -14,23 +14,25 @@ struct arena_block {
 };
 _Static_assert(sizeof(struct arena_block) <= ALIGNMENT, "the header fits before the first aligned byte");
 
-static void out_of_memory(size_t n, size_t size)
+_Noreturn void out_of_memory(void)
 {
-    fprintf(stderr, "cosweep: out of memory: %zu objects of %zu bytes\n", n, size);
+    fprintf(stderr,
+            "cosweep: out of memory; fewer threads or ranks on this machine and coarser grids take less, `cosweep size` "
+            "predicts it\n");
     abort();
 }
 
 static struct arena_block *block_open(size_t size)
 {
     struct arena_block *const block = aligned_alloc(ALIGNMENT, ALIGNMENT + size);
-    if (!block) out_of_memory(1, size);
+    if (!block) out_of_memory();
     *block = (struct arena_block){.size = size};
     return block;
 }
 
 void *arena_alloc(struct arena *arena, size_t n, size_t size)
 {
-    if (size > 0 && n > (SIZE_MAX / 2) / size) out_of_memory(n, size);
+    if (size > 0 && n > (SIZE_MAX / 2) / size) out_of_memory();
     const size_t bytes = (n * size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     struct arena_block *block = arena->block;
     if (!block || block->size - block->used < bytes) {

@@ -140,7 +140,7 @@ void effects_init(struct effects *effects, const struct space *space)
     *effects = (struct effects){.space = space};
     for (int a = 0; a < N_KNOBS; a++) effects->n_all += space->axis[a].n;
     effects->all = malloc((size_t)effects->n_all * sizeof *effects->all);
-    if (!effects->all) abort();
+    if (!effects->all) out_of_memory();
     for (int64_t i = 0; i < effects->n_all; i++) effects->all[i] = (struct tally){.min_s = INFINITY};
     int64_t at = 0;
     for (int a = 0; a < N_KNOBS; a++) {

@@ -13,7 +13,7 @@ void histogram_init(struct histogram *histogram)
 {
     histogram->count = calloc((size_t)HISTOGRAM_BINS * HISTOGRAM_BINS, sizeof *histogram->count);
     histogram->more = calloc((size_t)HISTOGRAM_BINS * HISTOGRAM_BINS, sizeof *histogram->more);
-    if (!histogram->count || !histogram->more) abort();
+    if (!histogram->count || !histogram->more) out_of_memory();
 }
 
 void histogram_free(struct histogram *histogram)

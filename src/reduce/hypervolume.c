@@ -77,7 +77,7 @@ static int compare_values(const void *a, const void *b)
 static double sum_of_slices(double (*point)[MAX_OBJECTIVES], int64_t n, const double reference[], struct staircase *stairs)
 {
     double *const level = malloc((size_t)n * sizeof *level + 1), sum = 0.0;
-    if (!level) abort();
+    if (!level) out_of_memory();
     for (int64_t i = 0; i < n; i++) level[i] = point[i][3];
     qsort(level, (size_t)n, sizeof *level, compare_values);
     for (int64_t i = 0; i < n; i++) {
@@ -93,7 +93,7 @@ double hypervolume(double (*objective)[MAX_OBJECTIVES], int64_t n, int n_objecti
     double(*const point)[MAX_OBJECTIVES] = malloc((size_t)n * sizeof *point + 1);
     struct staircase stairs = {.step = malloc(((size_t)n + 1) * sizeof *stairs.step)};
     int64_t kept = 0;
-    if (!point || !stairs.step) abort();
+    if (!point || !stairs.step) out_of_memory();
     for (int64_t i = 0; i < n; i++) {
         bool below = true;
         for (int d = 0; d < n_objectives; d++) below &= objective[i][d] < reference[d];

@@ -9,10 +9,7 @@ void bytes_add(struct bytes *bytes, const void *data, size_t n)
     if (bytes->n + n > bytes->capacity) {
         bytes->capacity = (bytes->n + n) * 2;
         bytes->data = realloc(bytes->data, bytes->capacity);
-        if (!bytes->data) {
-            fprintf(stderr, "cosweep: out of memory for %zu bytes of results\n", bytes->capacity);
-            abort();
-        }
+        if (!bytes->data) out_of_memory();
     }
     if (n > 0) memcpy(bytes->data + bytes->n, data, n);
     bytes->n += n;

@@ -29,10 +29,7 @@ struct pareto_state {
 static void *grow(void *block, size_t n, size_t size)
 {
     void *const bigger = realloc(block, n * size);
-    if (!bigger) {
-        fprintf(stderr, "cosweep: out of memory for a Pareto set of %zu points\n", n);
-        abort();
-    }
+    if (!bigger) out_of_memory();
     return bigger;
 }
 

@@ -13,7 +13,7 @@ void sample_init(struct sample *sample, int64_t capacity)
     *sample = (struct sample){.capacity = capacity};
     if (capacity == 0) return;
     sample->draw = malloc((size_t)capacity * sizeof *sample->draw);
-    if (!sample->draw) abort();
+    if (!sample->draw) out_of_memory();
 }
 
 void sample_free(struct sample *sample)
@@ -97,7 +97,7 @@ static int64_t take_place(struct sample_group *group, struct sample *sample, int
     if (group->n_taken == sample->n_room) {
         sample->n_room = sample->n_room * 2 + 64;
         sample->taken = realloc(sample->taken, (size_t)sample->n_room * sizeof *sample->taken);
-        if (!sample->taken) abort();
+        if (!sample->taken) out_of_memory();
     }
     while (i < group->n_taken && sample->taken[i] <= at + i) i++;
     memmove(&sample->taken[i + 1], &sample->taken[i], (size_t)(group->n_taken - i) * sizeof *sample->taken);

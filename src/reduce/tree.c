@@ -10,10 +10,7 @@ enum { LEAF_POINTS = 8 };
 static void *grow(void *block, int64_t n, size_t size)
 {
     void *const bigger = realloc(block, (size_t)n * size);
-    if (!bigger) {
-        fprintf(stderr, "cosweep: out of memory for a tree of %lld points\n", (long long)n);
-        abort();
-    }
+    if (!bigger) out_of_memory();
     return bigger;
 }
 

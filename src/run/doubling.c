@@ -189,7 +189,7 @@ static void run_contests(struct contests *c, struct ranks ranks)
 #pragma omp parallel
     {
         struct contest *const mine = malloc((size_t)n * sizeof *mine);
-        if (!mine) abort();
+        if (!mine) out_of_memory();
         memcpy(mine, c->contest, (size_t)n * sizeof *mine);
         hold_plans(c, mine, &next, ranks);
 #pragma omp critical

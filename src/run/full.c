@@ -32,10 +32,10 @@ static void grow_block(struct job *job, int64_t capacity)
     if (capacity <= job->capacity) return;
     job->capacity = capacity;
     job->block.id = realloc(job->block.id, (size_t)capacity * sizeof *job->block.id);
-    if (!job->block.id) abort();
+    if (!job->block.id) out_of_memory();
     for (int m = 0; m < N_METRICS; m++) {
         job->block.metric[m] = realloc(job->block.metric[m], (size_t)capacity * sizeof(double));
-        if (!job->block.metric[m]) abort();
+        if (!job->block.metric[m]) out_of_memory();
     }
 }
 
@@ -139,12 +139,12 @@ void full_open(struct result *result, const struct study *study)
 {
     for (int s = 0; s < study->n_scenarios && study->population.full; s++) {
         struct full *const full = calloc(1, sizeof *full);
-        if (!full) abort();
+        if (!full) out_of_memory();
         sweep_init(&full->sweep, study, s);
         walk_start(&full->walk, &study->space, full->sweep.scenario, 0);
         full->most_jobs = JOBS_PER_THREAD * omp_get_max_threads();
         full->job = calloc((size_t)full->most_jobs, sizeof *full->job);
-        if (!full->job) abort();
+        if (!full->job) out_of_memory();
         result->scenario[s].full = (struct full_source){result->scenario[s].n_feasible, full, next_block, stop_wanted};
     }
 }

@@ -107,7 +107,7 @@ static void hold_plans(const struct joint_tile *t, int scenario, int64_t *next, 
     const struct space *const space = &t->study->space;
     const struct work_rates work = work_rates_part(&sweep->work, t->work_from, t->n_work);
     struct hold *const h = calloc(1, sizeof *h);
-    if (!h) abort();
+    if (!h) out_of_memory();
     times_init(&h->times, MAX_FORMS, t->n_work, t->n_wire, &h->arena);
     h->step_s = arena_alloc(&h->arena, (size_t)t->n_wire, sizeof(double));
     h->value = arena_alloc(&h->arena, (size_t)t->n_wire, sizeof(double));
@@ -143,7 +143,7 @@ static bool is_better(const struct best *a, const struct best *b)
 static struct best *new_best(size_t n)
 {
     struct best *const best = malloc(n * sizeof *best);
-    if (!best) abort();
+    if (!best) out_of_memory();
     for (size_t i = 0; i < n; i++) best[i] = (struct best){INFINITY, INT64_MAX};
     return best;
 }
@@ -322,7 +322,7 @@ static void find_classes(struct joint_tile *t)
     const struct space *const space = &t->study->space;
     int64_t *const pes = malloc((size_t)space->n_group[GROUP_PLAN] * sizeof *pes);
     int64_t n = 0, kept = 0;
-    if (!pes) abort();
+    if (!pes) out_of_memory();
     for (int64_t p = 0; p < space->n_group[GROUP_PLAN]; p++) {
         struct plan plan;
         struct hardware machine;
@@ -363,7 +363,7 @@ static bool stores_apart(const struct study *study)
 void joint_run(struct joint_front *out, const struct study *study, const struct sweep *sweep, struct ranks ranks)
 {
     struct joint_tile *const t = calloc(1, sizeof *t);
-    if (!t) abort();
+    if (!t) out_of_memory();
     *t = (struct joint_tile){.study = study, .sweep = sweep, .n_wire = sweep->wire.n, .n_store = sweep->store.n};
     t->stores_apart = stores_apart(study);
     order_stores(t);

@@ -10,7 +10,7 @@ struct joint_point *joint_front_add(struct joint_front *front, int n_scenarios)
     if (front->n == front->capacity) {
         front->capacity = front->capacity * 2 + 64;
         front->point = realloc(front->point, (size_t)front->capacity * size);
-        if (!front->point) abort();
+        if (!front->point) out_of_memory();
     }
     front->size = size;
     return joint_front_at(front, front->n++);
@@ -30,7 +30,7 @@ static void keep_front(struct joint_front *front, int n_objectives)
     for (int64_t i = 0; i < front->n; i++) pareto_add(&all, &joint_front_at(front, i)->point);
     pareto_finish(&all);
     char *const sorted = malloc((size_t)all.n * front->size + 1);
-    if (!sorted) abort();
+    if (!sorted) out_of_memory();
     for (int64_t a = 0; a < all.n; a++)
         for (int64_t i = 0; i < front->n; i++)
             if (joint_front_at(front, i)->point.id == all.point[a].id)

@@ -52,7 +52,7 @@ static candidate_id *share_rows(const struct pareto *pareto, int64_t *n_rows)
     const int64_t n = pareto ? pareto->n : 0;
     size_t bytes = (size_t)n * sizeof(candidate_id);
     candidate_id *const mine = malloc(bytes + 1);
-    if (!mine) abort();
+    if (!mine) out_of_memory();
     for (int64_t i = 0; i < n; i++) mine[i] = pareto->point[i].id;
     candidate_id *const all = ranks_share(mine, &bytes);
     free(mine);
@@ -166,7 +166,7 @@ static int keep_all(struct result *result, const struct study *study, const stru
     const int n_threads = omp_get_max_threads();
     bool stopped = false;
     struct sweep *const sweep = calloc((size_t)study->n_scenarios, sizeof *sweep);
-    if (!sweep) abort();
+    if (!sweep) out_of_memory();
     if (ranks.rank == 0) fill_study(result, study, arena);
     for (int i = 0; i < study->n_scenarios; i++) {
         sweep_init(&sweep[i], study, i);

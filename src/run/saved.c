@@ -42,7 +42,7 @@ static uint64_t checksum(const char *data, size_t n)
 static void pass_init(struct pass *pass, int64_t n_units, const struct outcome_options *keeps)
 {
     *pass = (struct pass){.n_units = n_units, .finished = calloc((size_t)n_units + 1, 1)};
-    if (!pass->finished) abort();
+    if (!pass->finished) out_of_memory();
     outcome_init(&pass->outcome, keeps);
 }
 
@@ -68,7 +68,7 @@ void saved_init(struct saved *saved, const struct study *study, int shard, int n
     const int64_t n_units = space_units(&study->space).n;
     *saved = (struct saved){.study = study, .shard = shard, .n_shards = n_shards, .n_scenarios = study->n_scenarios};
     saved->scenario = calloc((size_t)study->n_scenarios, sizeof *saved->scenario);
-    if (!saved->scenario) abort();
+    if (!saved->scenario) out_of_memory();
     for (int s = 0; s < study->n_scenarios; s++) {
         pass_init(&saved->scenario[s].seeds, study->search == SEARCH_PRUNED ? n_units : 0, &seeds);
         pass_init(&saved->scenario[s].sweep, n_units, &keeps);

@@ -106,7 +106,7 @@ static void threads_init(struct work *work)
 {
     work->n_threads = omp_get_max_threads();
     work->thread = malloc((size_t)work->n_threads * sizeof *work->thread);
-    if (!work->thread) abort();
+    if (!work->thread) out_of_memory();
 #pragma omp parallel num_threads(work->n_threads)
     {
         struct thread *const mine = &work->thread[omp_get_thread_num()];
@@ -188,7 +188,7 @@ static void share_todo(struct work *work, bool all_shards)
     if (work->ranks.rank == 0) {
         assert(pass);
         mine = malloc((size_t)pass->n_units * sizeof *mine + 1);
-        if (!mine) abort();
+        if (!mine) out_of_memory();
         for (int64_t u = 0; u < pass->n_units; u++)
             if (!pass->finished[u] && (all_shards || saved_owns(work->saved, u))) mine[n++] = u;
     }
