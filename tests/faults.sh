@@ -4,7 +4,7 @@
 #     tests/faults.sh PROGRAM FAULT...    these
 #     tests/faults.sh --list              their names
 # A fault that cannot be made here (no name spaces, no strace, ...) is skipped, and says so.
-# shellcheck disable=SC2317,SC2086 # faults are called by name; numbers and lists of words stand bare
+# shellcheck disable=SC2317,SC2086,SC2013 # faults are called by name; numbers and lists of words stand bare
 set -u
 
 faults='killed_rank full_disk_checkpoint full_disk_publish unwritable_folder second_run newer_version clock_jumps no_locks
@@ -57,7 +57,7 @@ hardware:
 limits: {latency: 2 s}
 sensitivity: {parallelism: {cp: 8}}
 STUDY
-# 10^14 candidates: nobody waits for it to end.
+# 10^14 candidates: longer than any wait here.
 sed 's/bandwidth: \[64.*512 GB.s\]/bandwidth: {from: 64 GB\/s, to: 512 GB\/s, step: 0.05 GB\/s}/
     s/step: 8 GB/step: 0.2 GB/; s/step: 1 T/step: 0.1 T/' study.yaml >endless.yaml
 
@@ -131,8 +131,7 @@ fault_killed_rank() {
         quietly mpirun -n 3 "$program" run study.yaml -o out.h5 --force --checkpoint 0.02s --progress none &
         launcher=$!
         await out.h5.checkpoint $launcher
-        read -r processes <"/proc/$launcher/task/$launcher/children"
-        for process in $processes; do
+        for process in $(cat "/proc/$launcher"/task/*/children); do
             tr '\0' '\n' <"/proc/$process/environ" | grep -qx "OMPI_COMM_WORLD_RANK=$rank" && kill -9 "$process"
         done
         wait $launcher
@@ -202,7 +201,7 @@ fault_full_disk_publish() {
     says "standard output"
 }
 
-# Refused before anything is computed: the study would take weeks.
+# Refused before anything is computed: the study takes longer than the wait.
 fault_unwritable_folder() {
     quiet timeout 60 "$program" run endless.yaml -o none/out.h5
     ends 5

@@ -351,6 +351,29 @@ static void command_lines_set_knobs(void **state)
     assert_string_equal(errors.item[3].message, "pe.flop: unknown key; did you mean pe.flops?");
 }
 
+/* A study with more scenarios than anything has knobs, and a weight for each: what is written of it is read back. */
+static void many_scenarios_read_back(void **state)
+{
+    enum { N = 300, LINE = 120 };
+    char *const text = calloc(N + 1, LINE);
+    (void)state;
+    for (int weighed = 0; weighed < 2; weighed++) {
+        struct study study, again;
+        size_t at = (size_t)sprintf(text, "scenarios:\n");
+        for (int s = 0; s < N; s++)
+            at += (size_t)sprintf(text + at, "  - {name: s%d, model: llama-3.1-8b, phase: decode, context: %d}\n", s, s + 1);
+        at += (size_t)sprintf(text + at, "joint:\n  against: [cost]\n");
+        if (weighed) at += (size_t)sprintf(text + at, "  weights:\n");
+        for (int s = 0; s < N && weighed; s++) at += (size_t)sprintf(text + at, "    s%d: 0.%d\n", s, s % 7 + 1);
+        assert_int_equal(read_text(&study, text, NULL, 0), 0);
+        assert_int_equal(study_parse(&again, study.effective, "effective", &arena, &errors), 0);
+        assert_int_equal(again.n_scenarios, N);
+        for (int s = 0; s < N; s++) assert_true(again.joint.weight[s] == study.joint.weight[s]);
+        assert_true(again.hash == study.hash);
+    }
+    free(text);
+}
+
 /* Property: cut anywhere, or with any byte changed, a study is read or refused with a message, never worse. */
 static void no_bytes_crash(void **state)
 {
@@ -388,6 +411,7 @@ int main(void)
         TEST(overrides_reach_every_key), TEST(effective_study_reads_back),
         TEST(imported_model_reads_back), TEST(candidates_are_scalar_studies),
         TEST(command_lines_set_knobs),   TEST(no_bytes_crash),
+        TEST(many_scenarios_read_back),
     };
     return cmocka_run_group_tests_name("study", tests, NULL, NULL);
 }

@@ -7,16 +7,15 @@
 #include <string.h>
 #include <unistd.h>
 
-static int find_scenario(const struct study *study, const struct choice *choice, struct errors *errors)
+static int find_scenario(const struct study *study, const struct choice *choice, struct arena *arena, struct errors *errors)
 {
-    const char *names[256];
-    int n = 0;
+    const char **const names = arena_alloc(arena, (size_t)study->n_scenarios, sizeof *names);
     if (!choice->scenario) return 0;
     for (int s = 0; s < study->n_scenarios; s++) {
         if (strcmp(study->scenario[s].name, choice->scenario) == 0) return s;
-        if (n < 256) names[n++] = study->scenario[s].name;
+        names[s] = study->scenario[s].name;
     }
-    const char *const near = nearest_word(choice->scenario, names, n);
+    const char *const near = nearest_word(choice->scenario, names, study->n_scenarios);
     if (near)
         return error_add(errors, STATUS_INPUT, choice->source, 0, "has no scenario `%s`; did you mean `%s`?",
                          choice->scenario, near);
@@ -69,7 +68,7 @@ int choice_open(struct chosen *chosen, const struct choice *choice, struct arena
     } else if (study_read(&chosen->study, choice->source, choice->sets.text, choice->sets.n, arena, errors) != 0) {
         return -1;
     }
-    chosen->scenario = find_scenario(&chosen->study, choice, errors);
+    chosen->scenario = find_scenario(&chosen->study, choice, arena, errors);
     return chosen->scenario < 0 ? -1 : 0;
 }
 

@@ -192,11 +192,11 @@ static void form_close(struct json *json, const struct result *result, const str
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
-static int scenario_check(const struct result *result, struct errors *errors)
+static int scenario_check(const struct result *result, struct arena *arena, struct errors *errors)
 {
-    const char *names[MAX_TEXTS];
-    int n = 0;
-    for (int i = 0; i < result->n_scenarios && n < MAX_TEXTS; i++) names[n++] = result->scenario[i].name;
+    const int n = result->n_scenarios;
+    const char **const names = arena_alloc(arena, (size_t)n + 1, sizeof *names);
+    for (int i = 0; i < n; i++) names[i] = result->scenario[i].name;
     if (!options.scenario) return 0;
     for (int i = 0; i < n; i++)
         if (strcmp(names[i], options.scenario) == 0) return 0;
@@ -241,7 +241,7 @@ static int cmd_show(struct cli *cli)
     struct shown shown = {0}, sort = {0};
     int code = -1;
     if (options_check(&sort, &cli->errors) != 0 || result_read(&result, options.result, &arena, &cli->errors) != 0 ||
-        scenario_check(&result, &cli->errors) != 0 || columns_choose(&shown, &result, &cli->errors) != 0)
+        scenario_check(&result, &arena, &cli->errors) != 0 || columns_choose(&shown, &result, &cli->errors) != 0)
         goto out;
     form_open(&json, &result, &shown);
     for (int i = 0; i < result.n_scenarios; i++) {
