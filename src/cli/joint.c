@@ -48,11 +48,14 @@ static void choice_text(char text[128], const struct result_row *row, enum metri
              plan->ep, plan->batch);
 }
 
+enum { PLANS_SHOWN = 8 }; /* of the scenarios, in columns */
+
 void joint_print(const struct result *result, FILE *to, int64_t top)
 {
     const struct result_joint *const joint = &result->joint;
     const struct joint *const asked = &result->joint_asked;
     const int64_t n = n_shown(joint, top);
+    const int n_plans = result->n_scenarios < PLANS_SHOWN ? result->n_scenarios : PLANS_SHOWN;
     int knob[N_HARDWARE_KNOBS], column = 0;
     struct table table;
     char text[128];
@@ -62,13 +65,13 @@ void joint_print(const struct result *result, FILE *to, int64_t top)
             metric_facts[asked->metric].name);
     for (int a = 0; a < asked->n_against; a++) fprintf(to, ", %s", metric_facts[asked->against[a]].name);
     fprintf(to, "\n\n");
-    table_init(&table, 2 + asked->n_against + n_knobs + result->n_scenarios);
+    table_init(&table, 2 + asked->n_against + n_knobs + n_plans);
     table_column(&table, column++, "row", true);
     table_column(&table, column++, "mean", true);
     for (int a = 0; a < asked->n_against; a++) table_column(&table, column++, metric_facts[asked->against[a]].name, true);
     for (int k = 0; k < n_knobs; k++)
         table_column(&table, column++, hardware_knob[knob[k]].name, hardware_knob[knob[k]].dimension != DIM_CODE);
-    for (int s = 0; s < result->n_scenarios; s++) table_column(&table, column++, result->scenario[s].name, false);
+    for (int s = 0; s < n_plans; s++) table_column(&table, column++, result->scenario[s].name, false);
     for (int64_t i = 0; i < n; i++) {
         const struct joint_row *const row = &joint->row[i];
         const int at = table_row(&table);
@@ -82,7 +85,7 @@ void joint_print(const struct result *result, FILE *to, int64_t top)
             knob_text(text, &hardware_knob[knob[k]], knob_of(row, knob[k]));
             table_set(&table, at, column++, text);
         }
-        for (int s = 0; s < result->n_scenarios; s++) {
+        for (int s = 0; s < n_plans; s++) {
             choice_text(text, &row->choice[s], asked->metric);
             table_set(&table, at, column++, text);
         }
@@ -90,6 +93,8 @@ void joint_print(const struct result *result, FILE *to, int64_t top)
     table_print(&table, to, -1);
     table_free(&table);
     if (n < joint->n_rows) fprintf(to, "... and %" PRId64 " more\n", joint->n_rows - n);
+    if (n_plans < result->n_scenarios)
+        fprintf(to, "the plans of %d more scenarios: `cosweep show --json`\n", result->n_scenarios - n_plans);
 }
 
 void joint_json(struct json *json, const struct result *result, int64_t top, const struct shown *shown)

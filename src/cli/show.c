@@ -17,7 +17,7 @@ static const struct option table[] = {
     {OPTION_TEXT, 's', "sort", "COLUMN", &options.sort, "best first by this metric, or ascending by a knob"},
     {OPTION_TEXT, 'c', "columns", "LIST", &options.columns,
      "knobs and metrics with commas, or all; default: objectives, latency, pes, what varies"},
-    {OPTION_COUNT, 'n', "top", "N", &options.top, "only the first N rows; all by default"},
+    {OPTION_COUNT, 'n', "top", "N", &options.top, "only the first N rows; 100 by default, all with --csv and --json"},
     {OPTION_FLAG, 0, "csv", NULL, &options.csv, "comma-separated values, base units, all digits"},
     {OPTION_FLAG, 0, "json", NULL, &options.json, "one JSON object, base units, all digits"},
     {0},
@@ -54,9 +54,18 @@ static int64_t *rows_ordered(const struct result_scenario *scenario, const struc
     return order;
 }
 
+enum { ROWS_FOR_PEOPLE = 100 };
+
+/* Rows to show at most; 0 = all. */
+static int64_t top_wanted(void)
+{
+    return options.top > 0 ? options.top : options.csv || options.json ? 0 : ROWS_FOR_PEOPLE;
+}
+
 static int64_t n_wanted(const struct result_scenario *scenario)
 {
-    return options.top > 0 && options.top < scenario->n_rows ? options.top : scenario->n_rows;
+    const int64_t top = top_wanted();
+    return top > 0 && top < scenario->n_rows ? top : scenario->n_rows;
 }
 
 /* ---- the three forms -------------------------------------------------------------------------------------------- */
@@ -110,7 +119,7 @@ static void text_show(const struct result *result, const struct result_scenario 
     if (n == 0) return;
     fputc('\n', stdout);
     shown_print(shown, scenario, order, n, stdout);
-    if (n < scenario->n_rows) printf("... and %" PRId64 " more\n", scenario->n_rows - n);
+    if (n < scenario->n_rows) printf("... and %" PRId64 " more; --top N shows N\n", scenario->n_rows - n);
 }
 
 static void csv_show(const struct result_scenario *scenario, const struct shown *shown, const int64_t *order)
@@ -181,7 +190,7 @@ static void form_close(struct json *json, const struct result *result, const str
 {
     struct shown all = {0};
     struct errors none = {0};
-    if (!options.json && !options.csv && !options.scenario) joint_print(result, stdout, options.top);
+    if (!options.json && !options.csv && !options.scenario) joint_print(result, stdout, top_wanted());
     if (!options.json) return;
     json_close(json, ']');
     shown_named(&all, "all", "", &none);
