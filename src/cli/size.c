@@ -20,6 +20,8 @@ static const struct option table[] = {
 
 /* What a sweep costs on one core of a current server, from `cosweep run` on such, rounded to the slow side. */
 static const double candidates_per_s = 4e8, lowered_per_s = 3e5, start_s = 0.1;
+/* What is asked of a row of a Pareto set: candidates answered one by one, and plans held against it. */
+static const double answers_per_s = 4e5, contests_per_s = 2.5e8;
 /* A thread holds its tables of rates and times (doubles per machine row), and the process libraries and its code. */
 enum { DOUBLES_PER_ROW = 48, PROCESS_BYTES = 30000000 };
 /* Beyond so many plans they are not counted one by one, which takes longer than anyone waits for a number. */
@@ -55,6 +57,28 @@ static double memory_bytes(const struct space *space)
     return PROCESS_BYTES + (double)options.threads * rows * DOUBLES_PER_ROW * sizeof(double);
 }
 
+/* Sensitivities of one row: how many rows there will be, nobody knows before. */
+static double row_time_s(const struct study *study, const struct size *size)
+{
+    const struct sensitivity *const asked = &study->sensitivity;
+    double answers = asked->elasticity, contests = 0.0;
+    for (int c = 0; c < N_CURVES; c++) answers += (double)asked->curve[c] / 2.0;
+    for (int s = 0; s < study->n_scenarios && asked->doubling; s++)
+        if ((double)size[s].n_plans * N_DOUBLED > contests) contests = (double)size[s].n_plans * N_DOUBLED;
+    if (asked->doubling) answers += N_DOUBLED;
+    return (answers / answers_per_s + contests / contests_per_s) / (double)(options.threads > 0 ? options.threads : 1);
+}
+
+static double row_bytes(const struct study *study)
+{
+    const struct sensitivity *const asked = &study->sensitivity;
+    double bytes = sizeof(struct result_row);
+    for (int c = 0; c < N_CURVES; c++) bytes += (double)asked->curve[c] / 2.0 * (2 * sizeof(double) + sizeof(int32_t));
+    if (asked->elasticity) bytes += N_BOUNDS * sizeof(double);
+    if (asked->doubling) bytes += N_DOUBLED * (2 * sizeof(double) + sizeof(candidate_id));
+    return bytes;
+}
+
 /* What population.full writes if everything is feasible: row, id and every metric of each candidate. */
 static double full_bytes(const struct study *study, const struct size *size)
 {
@@ -84,6 +108,9 @@ static void text_print(const struct study *study, const struct size *size)
     printf("\npredicted for %" PRId64 " thread%s: %s", options.threads, options.threads == 1 ? "" : "s",
            unit_format(text, time_s, DIM_SECONDS));
     printf(" exhaustive, %s of memory\n", unit_format(text, memory_bytes(&study->space), DIM_BYTES));
+    printf("and for every 1,000 rows of a Pareto set %s and",
+           unit_format(text, 1000.0 * row_time_s(study, size), DIM_SECONDS));
+    printf(" %s of sensitivities\n", unit_format(text, 1000.0 * row_bytes(study), DIM_BYTES));
     if (study->population.full)
         printf("population.full writes up to %s\n", unit_format(text, full_bytes(study, size), DIM_BYTES));
 }
@@ -117,6 +144,8 @@ static void json_print(const struct study *study, const struct size *size)
     json_number(&json, "threads", (double)options.threads);
     json_number(&json, "predicted_s", time_s);
     json_number(&json, "predicted_bytes", memory_bytes(&study->space));
+    json_number(&json, "predicted_s_per_row", row_time_s(study, size));
+    json_number(&json, "predicted_bytes_per_row", row_bytes(study));
     if (study->population.full) json_number(&json, "predicted_file_bytes", full_bytes(study, size));
     json_close(&json, '}');
     printf("\n");
