@@ -425,7 +425,7 @@ fault_leftovers() {
     ln -s study.yaml out.h5.6.unfinished
     for name in out.h5.1 out.h5.checkpoint.77 out.h5.12x out.h5. out.h5 other.h5.5 xout.h5.5; do : >$name.unfinished; done
     : >out.h5.9.part
-    run study.yaml -o out.h5 --resume
+    run study.yaml -o out.h5 --force
     ends 0
     same out.h5
     only other.h5.5.unfinished out.h5 out.h5.12x.unfinished out.h5..unfinished out.h5.6.unfinished out.h5.8.unfinished \
