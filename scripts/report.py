@@ -16,11 +16,9 @@ from report.result import Result
 
 def row_lines(program, result, scenario, rows, keys):
     """(symbols, {blob: lines}): what is read in the page when a row is chosen."""
-    def kept(lines):
-        return [lines[row] for row in rows] if lines else []
     symbols, of_rows = program.symbols(result, scenario, rows, keys)
-    return symbols, {"rows": kept(program.rows(result, scenario, "--hints")),
-                     "formulas": kept(program.rows(result, scenario, "--formulas")), "symbols": of_rows}
+    return symbols, {"rows": program.rows(result, scenario, rows, "--hints"),
+                     "formulas": program.rows(result, scenario, rows, "--formulas"), "symbols": of_rows}
 
 
 def gather(arguments, program, result, previous):

@@ -1,6 +1,7 @@
 /* cosweep explain: why one candidate takes what it takes: the first of a study with knobs overridden, or a row of a
  * result. */
 #include "cli/formulas.h"
+#include <stdlib.h>
 #include <string.h>
 
 static struct {
@@ -14,7 +15,8 @@ static const struct option table[] = {
     {OPTION_FLAG, 0, "formulas", NULL, &options.formulas, "every equation: as it stands, with numbers, and its result"},
     {OPTION_FLAG, 0, "sharding", NULL, &options.sharding, "every tensor: how it is cut over the ranks (always in JSON)"},
     {OPTION_FLAG, 0, "hints", NULL, &options.hints, "in JSON, too: changes of one knob that make it faster"},
-    {OPTION_FLAG, 'j', "json", NULL, &options.json, "all numbers as JSON, base units; with --row all a line for every row"},
+    {OPTION_FLAG, 'j', "json", NULL, &options.json,
+     "all numbers as JSON, base units; with --row all or N,N,... a line a row"},
     {0},
 };
 
@@ -42,25 +44,44 @@ static void text_print(const struct answer *answer, const struct study *study)
     if (options.formulas && answer->complete) formulas_print(stdout, answer);
 }
 
-/* `--row all --json`: every row of the scenario, one object a line, without what the rows have in common. */
-static int all_rows_print(struct chosen *chosen, struct errors *errors)
+static int line_print(const struct chosen *chosen, int64_t row, struct errors *errors)
 {
     static struct answer answer;
     struct candidate candidate = {.scenario = chosen->study.scenario[chosen->scenario]};
     struct json json = {.to = stdout, .compact = true};
+    if (row_verify(&chosen->study, &chosen->result, chosen->scenario, row, options.choice.source, errors) != 0) return -1;
+    space_decode(&chosen->study.space, chosen->result.scenario[chosen->scenario].row[row].id, &candidate.plan,
+                 &candidate.hardware);
+    answer_candidate(&answer, &candidate, chosen->study.limit, chosen->study.n_limits);
+    json_open(&json, NULL, '{');
+    json_number(&json, "row", (double)row);
+    answer_write_json(&json, &answer, &chosen->study, parts_wanted());
+    json_close(&json, '}');
+    putchar('\n');
+    return 0;
+}
+
+/* `--row all --json`, or `--row 0,7,9`: one object a line, without what the rows have in common. */
+static int lines_print(const struct chosen *chosen, struct errors *errors)
+{
+    const int64_t n_rows = chosen->is_result ? chosen->result.scenario[chosen->scenario].n_rows : 0;
+    const char *at = options.choice.row;
     if (!chosen->is_result || !options.json || options.choice.plan || options.choice.hardware)
         return error_add(errors, STATUS_INPUT, options.choice.source, 0,
-                         "--row all needs a result, --json, and no --plan or --hardware; give these, or one row");
-    const struct result_scenario *const scenario = &chosen->result.scenario[chosen->scenario];
-    for (int64_t i = 0; i < scenario->n_rows && !ferror(stdout); i++) {
-        if (row_verify(&chosen->study, &chosen->result, chosen->scenario, i, options.choice.source, errors) != 0) return -1;
-        space_decode(&chosen->study.space, scenario->row[i].id, &candidate.plan, &candidate.hardware);
-        answer_candidate(&answer, &candidate, chosen->study.limit, chosen->study.n_limits);
-        json_open(&json, NULL, '{');
-        json_number(&json, "row", (double)i);
-        answer_write_json(&json, &answer, &chosen->study, parts_wanted());
-        json_close(&json, '}');
-        putchar('\n');
+                         "--row with many rows needs a result, --json, and no --plan or --hardware; give these, or one row");
+    if (strcmp(at, "all") == 0) {
+        for (int64_t i = 0; i < n_rows && !ferror(stdout); i++)
+            if (line_print(chosen, i, errors) != 0) return -1;
+        return STATUS_DONE;
+    }
+    for (char *end; !ferror(stdout); at = end + 1) {
+        const int64_t row = strtoll(at, &end, 10);
+        if (end == at || (*end != ',' && *end != '\0') || row < 0 || row >= n_rows)
+            return error_add(errors, STATUS_INPUT, options.choice.source, 0,
+                             "--row: \"%.20s\" is no list of its %lld rows; give numbers from 0 with commas", at,
+                             (long long)n_rows);
+        if (line_print(chosen, row, errors) != 0) return -1;
+        if (*end == '\0') break;
     }
     return STATUS_DONE;
 }
@@ -71,11 +92,12 @@ static int cmd_explain(struct cli *cli)
     static struct chosen chosen;
     static struct candidate candidate;
     static struct answer answer;
-    const bool all = options.choice.row && strcmp(options.choice.row, "all") == 0;
+    const char *const row = options.choice.row;
+    const bool lines = row && (strcmp(row, "all") == 0 || strchr(row, ','));
     int code = -1;
     if (choice_open(&chosen, &options.choice, &arena, &cli->errors) != 0) goto out;
-    if (all) {
-        code = all_rows_print(&chosen, &cli->errors);
+    if (lines) {
+        code = lines_print(&chosen, &cli->errors);
         goto out;
     }
     if (choice_candidate(&candidate, &chosen, &options.choice, &cli->errors) != 0) goto out;
@@ -91,7 +113,7 @@ out:
 const struct command command_explain = {
     .name = "explain",
     .summary = "why one candidate takes what it takes",
-    .usage = "STUDY [--plan LIST] [--hardware LIST] [OPTIONS] | RESULT --row N|best|all [OPTIONS]",
+    .usage = "STUDY [--plan LIST] [--hardware LIST] [OPTIONS] | RESULT --row N|best|N,N,...|all [OPTIONS]",
     .examples = "  cosweep explain configs/llama70b-decode-128k.yaml --plan tp=8,cp=16,batch=8\n"
                 "  cosweep explain study.yaml --plan tp=8 --hardware pe.flops=16TFLOP/s,links.c2c.topology=ring\n"
                 "  cosweep explain study.yaml --formulas\n"

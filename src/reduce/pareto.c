@@ -24,6 +24,7 @@ struct pareto_state {
     struct tree waiting_tree; /* kept for its memory */
     struct waiting waiting;
     bool screens; /* the screen was built from a non-empty archive */
+    bool moved;   /* points came or went since the archive was made */
 };
 
 static void *grow(void *block, size_t n, size_t size)
@@ -173,6 +174,7 @@ static void flush(struct pareto *pareto)
     struct waiting *const waiting = &state->waiting;
     struct tree *const tree = &state->waiting_tree;
     if (waiting->n == 0) return;
+    state->moved = true;
     qsort(waiting->point, (size_t)waiting->n, sizeof *waiting->point, compare_points);
     waiting->n = join_equals(waiting->point, waiting->n);
     if (pareto->n_objectives == 2) {
@@ -277,11 +279,29 @@ void pareto_copy(struct pareto *into, const struct pareto *from)
     into->point = copy_of(from->point, (size_t)from->n, sizeof *from->point);
     into->state = copy_of(from->state, 1, sizeof *from->state);
     into->state->waiting = (struct waiting){0};
+    into->state->moved = false;
     into->state->waiting_tree = (struct tree){0};
     into->state->tree = (struct tree){.n_boxes = tree->n_boxes, .box_capacity = tree->n_boxes, .order_capacity = from->n};
     if (tree->n_boxes == 0) return;
     into->state->tree.box = copy_of(tree->box, (size_t)tree->n_boxes, sizeof *tree->box);
     into->state->tree.order = copy_of(tree->order, (size_t)from->n, sizeof *tree->order);
+}
+
+void pareto_copy_again(struct pareto *copy, const struct pareto *from)
+{
+    struct pareto_state *const state = copy->state;
+    if (state && state->moved) pareto_free(copy);
+    if (!copy->state) {
+        pareto_copy(copy, from);
+        return;
+    }
+    for (int64_t i = 0; i < copy->n; i++) { /* all that a search may change */
+        copy->point[i].id = from->point[i].id;
+        copy->point[i].n_equal = from->point[i].n_equal;
+    }
+    state->screen = from->state->screen;
+    state->screens = from->state->screens;
+    state->waiting.n = 0;
 }
 
 void pareto_make_bounds(struct pareto *pareto)

@@ -83,6 +83,7 @@ void worker_init(struct worker *worker, const struct sweep *sweep)
 
 void worker_free(struct worker *worker)
 {
+    pareto_free(&worker->unit_archive);
     arena_free(&worker->arena);
 }
 
@@ -213,15 +214,11 @@ void worker_run(struct worker *worker, struct outcome *outcome, int64_t unit)
     }
     worker->archive = &outcome->pareto;
     if (sweep->seeds) { /* what is cut may depend on this unit and the seeds only */
-        pareto_copy(&worker->unit_archive, sweep->seeds);
+        pareto_copy_again(&worker->unit_archive, sweep->seeds);
         worker->archive = &worker->unit_archive;
     }
     run_unit(worker, outcome, unit, tile_run);
-    if (sweep->seeds) {
-        pareto_finish(&worker->unit_archive);
-        pareto_merge(&outcome->pareto, &worker->unit_archive);
-        pareto_free(&worker->unit_archive);
-    }
+    if (sweep->seeds) pareto_merge(&outcome->pareto, &worker->unit_archive); /* what waits in it is sorted there */
     if (!effects) return;
     fold_tallies(&outcome->effects, worker->work_tally, sweep->work.n, GROUP_WORK);
     fold_tallies(&outcome->effects, worker->wire_tally, sweep->wire.n, GROUP_WIRE);
