@@ -6,6 +6,7 @@ from report.result import HIGH, front
 from report.style import ACCENT, BAD, CLOUD, GOOD, INK, MUTED, SERIES, dress, log_ticks, new, tick_text
 from report.units import quantity, scaled, title
 
+MOST_SHAPES = 20000  # points of a PDF that are drawn one by one; more are a picture in it
 
 def draw_front(chosen, x_name, y_name, colour_name, axes=None):
     """One metric against another: the sample in grey, the Pareto set coloured, dashed what nothing beats."""
@@ -29,7 +30,7 @@ def draw_front(chosen, x_name, y_name, colour_name, axes=None):
     logs = values.min() > 0 and values.max() > 4 * values.min()
     points = axes.scatter(x.values * factors[0], y.values * factors[1], c=values, s=20, cmap="viridis", edgecolors="white",
                           linewidths=0.4, norm=LogNorm() if logs else None, zorder=4,
-                          label=f"Pareto set, {scenario.n_rows} rows")
+                          rasterized=scenario.n_rows > MOST_SHAPES, label=f"Pareto set, {scenario.n_rows} rows")
     bar = figure.colorbar(points, ax=axes, label=f"{title(colour_name)} [{unit}]" if unit else title(colour_name))
     ticks = numpy.unique(values)
     if len(ticks) > 10:
@@ -92,7 +93,7 @@ def histogram(chosen):
     if chosen.scenario.n_rows:
         columns = chosen.scenario.columns
         axes.plot(columns[x_name].values * factors[0], columns[y_name].values * factors[1], ".", color=ACCENT, markersize=4,
-                  label="Pareto set")
+                  rasterized=chosen.scenario.n_rows > MOST_SHAPES, label="Pareto set")
         axes.legend()
     axes.set_title(f"{chosen.scenario.name}: {int(chosen.scenario.facts['feasible']):,} feasible candidates")
     return figure
