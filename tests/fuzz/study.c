@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     if (status == 0) {
         fuzz_check_study(&study);
         check_scalars(&study, tree_read(path, &arena, &errors));
-        if (study.space.n_lowered < 100000 && study.n_scenarios < 4) {
+        if (study.space.n_lowered < 20000 && study.n_scenarios < 4) {
             fuzz_command(&command_size, 1, &path, NULL);
             fuzz_command(&command_size, 2, (const char *const[]){path, "--json"}, NULL);
         }
