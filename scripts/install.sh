@@ -15,7 +15,9 @@ case ${1:-} in
 '') ;;
 slurm) packages="$packages slurmctld slurmd slurm-client munge" ;;
 fuzz) packages="$packages clang libclang-rt-dev libomp-dev llvm" ;;
-check) packages="$packages clang libclang-rt-dev libomp-dev llvm clang-format clang-tidy cppcheck shellcheck valgrind gcovr" ;;
+check)
+    packages="$packages clang libclang-rt-dev libomp-dev llvm clang-format clang-tidy cppcheck shellcheck valgrind gcovr"
+    ;;
 report) # a node from elsewhere than Debian brings its own npm
     command -v node >/dev/null || packages="$packages nodejs"
     command -v npm >/dev/null || packages="$packages npm"

@@ -97,7 +97,8 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         study, base, path = (os.path.join(work, name) for name in ("base.yaml", "base.h5", "damaged.h5"))
         pathlib.Path(study).write_text(STUDY, encoding="utf-8")
-        subprocess.run([given.program, "run", study, "-o", base, "--progress", "none"], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([given.program, "run", study, "-o", base, "--progress", "none"], check=True,
+                       stdout=subprocess.DEVNULL)
         whole = pathlib.Path(base).read_bytes()
         subprocess.run([given.program, "show", base], check=True, stdout=subprocess.DEVNULL)
         # A sanitizer takes several times as much; there only the product's own bounds are looked at.

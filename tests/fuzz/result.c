@@ -1,6 +1,6 @@
-/* A result that HDF5 itself can open, and that is wrong all the same: the input is a list of edits of a good one (objects that
- * miss, other types and shapes, links in circles, values out of range, another study).  Then what a user does with a result.
- * Bytes that make HDF5 stumble are bytes.py's. */
+/* A result that HDF5 itself can open, and that is wrong all the same: the input is a list of edits of a good one (objects
+ * that miss, other types and shapes, links in circles, values out of range, another study).  Then what a user does with a
+ * result. Bytes that make HDF5 stumble are bytes.py's. */
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz.h"
 #include "io/store_probe.h"

@@ -1,6 +1,6 @@
 /* A checkpoint or part: the whole of the file but its last 8 bytes, the checksum, which is set right here, as is the hash of
- * the study where its text can be read: what is tested lies behind them.  Merged, alone and with the other shard, and gone on
- * from. */
+ * the study where its text can be read: what is tested lies behind them.  Merged, alone and with the other shard, and gone
+ * on from. */
 #define _POSIX_C_SOURCE 200809L
 #include "fuzz.h"
 
