@@ -213,8 +213,8 @@ static int scenario_check(const struct result *result, struct arena *arena, stru
     if (near)
         return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; did you mean `%s`?", options.scenario,
                          near);
-    return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; give one of its %d, as `%s`", options.scenario,
-                     result->n_scenarios, n > 0 ? names[0] : "");
+    return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; give one of its %d, as `%s`",
+                     options.scenario, result->n_scenarios, n > 0 ? names[0] : "");
 }
 
 static bool is_wanted(const struct result_scenario *scenario)
