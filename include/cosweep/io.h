@@ -229,8 +229,8 @@ int result_read(struct result *result, const char *path, struct arena *arena, st
  * was changed.  Returns 0 or -1. */
 int result_study(struct study *study, const struct result *result, const char *path, struct arena *arena,
                  struct errors *errors);
-/* Where a file is built before it is renamed to `path`; what a process that was killed left there is removed by whoever holds
- * the lock of `path` (of `path` and of its checkpoint). */
+/* Where a file is built before it is renamed to `path`; what a process that was killed left there is removed by whoever
+ * holds the lock of `path` (of `path` and of its checkpoint). */
 void unfinished_name(char name[4096], const char *path);
 void unfinished_remove(const char *path);
 const char *result_library(void); /* version text of the HDF5 library */

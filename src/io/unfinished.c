@@ -1,5 +1,5 @@
-/* Files are built beside their place, as PATH.PID.unfinished, and renamed when they are whole.  A process that is killed leaves
- * one behind; whoever next holds the lock of the place removes it. */
+/* Files are built beside their place, as PATH.PID.unfinished, and renamed when they are whole.  A process that is killed
+ * leaves one behind; whoever next holds the lock of the place removes it. */
 #define _POSIX_C_SOURCE 200809L
 #include "cosweep/io.h"
 #include <dirent.h>

@@ -1,5 +1,5 @@
-/* keep: from what a sweep found to what a result holds.  All memory is the arena's.  When it is told to stop (stop.h) the rest
- * is left out and none of it is to be believed. */
+/* keep: from what a sweep found to what a result holds.  All memory is the arena's.  When it is told to stop (stop.h) the
+ * rest is left out and none of it is to be believed. */
 #ifndef COSWEEP_RUN_KEEP_H
 #define COSWEEP_RUN_KEEP_H
 

@@ -1,5 +1,5 @@
-/* stop: whether a sweep should save what it has and end: a signal, or a time limit.  Once wanted, it stays wanted: loops skip
- * what is left, and whoever gathers their work asks stop_agreed() before any of it is believed. */
+/* stop: whether a sweep should save what it has and end: a signal, or a time limit.  Once wanted, it stays wanted: loops
+ * skip what is left, and whoever gathers their work asks stop_agreed() before any of it is believed. */
 #ifndef COSWEEP_RUN_STOP_H
 #define COSWEEP_RUN_STOP_H
 
