@@ -46,7 +46,7 @@ refuses "a device or pipe" run "$smoke" -o pipe --force
 refuses "link to nothing" run "$smoke" -o dangling --force
 refuses "read from" run study.yaml -o ./study.yaml --force
 refuses "no result" run "$smoke" -o note.txt
-for shard in 0/2 3/2 2 2/ 1/2/3 x 4294967297/4294967298; do refuses "is no shard" run "$smoke" --shard $shard; done
+for shard in 0/2 3/2 2 2/ 1/2/3 x 4294967297/4294967298; do refuses "give I.N with I from 1 to N" run "$smoke" --shard $shard; done
 refuses "no part" run "$smoke" --shard 1/2 -o there.h5
 refuses "no part" run "$smoke" --shard 1/2 -o note.txt
 refuses "no part" run "$smoke" --shard 1/2 -o part2
