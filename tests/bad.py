@@ -3,8 +3,8 @@
 A catalogue (*.cases) has a head and cases; `#` begins a comment.  The head:
     input: study.yaml             the file that indented lines are written to
     run: cosweep size study.yaml  the command where a case has none
-    base:                         indented lines that every input begins with; a line of the input takes the place of one that
-                                  begins with the same word; the others go to the line `...`, or to the end
+    base:                         indented lines that every input begins with; a line of the input takes the place of
+                                  one that begins with the same word; the others go to the line `...`, or to the end
     % COMMAND                     run once, in the folder that every case gets a copy of
 A case:
     == NAME                       not needed where the command says it all
@@ -38,7 +38,8 @@ MOST_SECONDS = 10
 HANGS_SECONDS = 120  # by the clock, on a machine with much else to do
 FOLDER = pathlib.Path(__file__).resolve().parent / "bad"
 CURE = re.compile(
-    r"\b(give|use|remove|write|did you mean|allowed|see|quote|lower|swap|add|take|run|change|lists them|may follow|needs that"
+    r"\b(give|use|remove|write|did you mean|allowed|see|quote|lower|swap|add|take|run|change|lists them|"
+    r"may follow|needs that"
     r"|must be|a plain number|indent|leave out|from \S+ to|limit it|choose|set that key|can be represented|--force"
     r"|No such file|Permission denied|Too many levels|Not a directory|No such device|too long|not YAML|and \d+ more)\b"
 )

@@ -133,8 +133,11 @@ static void get_histogram(struct get *get, hid_t at, const char *name, struct re
     histogram->edge[1] = get_edges(get, group, "bin_b", "upper_b", &histogram->n[1]);
     const int64_t n[2] = {histogram->n[0], histogram->n[1]};
     histogram->count = get_whole_table(get, group, "counts", n);
-    for (int64_t i = 0; i < n[0] * n[1] && !get->failed; i++)
-        if (histogram->count[i] < 0) get_refuse_number(get, "counts", i / n[1], (double)histogram->count[i]);
+    for (int64_t a = 0; a < n[0]; a++)
+        for (int64_t b = 0; b < n[1] && !get->failed; b++) {
+            const int64_t count = histogram->count[a * n[1] + b];
+            if (count < 0) get_refuse_number(get, "counts", a, (double)count);
+        }
     get_group_close(group);
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -16,9 +17,10 @@ bool store_probing = true;
 /* Address space now; the limit is on top of it. */
 static rlim_t address_bytes(void)
 {
+    char line[128];
     unsigned long long pages = 0;
     FILE *const facts = fopen("/proc/self/statm", "r");
-    if (facts && fscanf(facts, "%llu", &pages) != 1) pages = 0;
+    if (facts && fgets(line, sizeof line, facts)) pages = strtoull(line, NULL, 10);
     if (facts) fclose(facts);
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }

@@ -165,10 +165,10 @@ void joint_read(const struct reader *reader, const struct node *node, struct stu
     joint->n_against = 0;
     for (const struct node *item = against->first; item; item = item->next)
         if (joint_metric_read(reader, item, "joint.against", &joint->against[joint->n_against]) == 0) {
-            const enum metric against = joint->against[joint->n_against];
+            const enum metric other = joint->against[joint->n_against];
             bool twice = false;
-            for (int i = 0; i < joint->n_against; i++) twice = twice || joint->against[i] == against;
-            if (against == joint->metric)
+            for (int i = 0; i < joint->n_against; i++) twice = twice || joint->against[i] == other;
+            if (other == joint->metric)
                 reader_error(reader, item, "joint.against", "%s is the joint metric itself; give another", item->text);
             else if (twice) reader_error(reader, item, "joint.against", "%s is given twice; remove one", item->text);
             else joint->n_against++;
