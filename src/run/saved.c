@@ -1,6 +1,7 @@
 /* The file:  magic | struct file_head | study text | per scenario and pass: n_units, finished, packed outcome | checksum */
 #define _POSIX_C_SOURCE 200809L
 #include "saved.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -212,6 +213,7 @@ static char *load(const char *path, size_t *n, struct file_head *head, struct er
     else if (fread(data, 1, *n, file) != *n) why = "is cut short";
     if (file) fclose(file);
     if (!why) {
+        assert(data);
         *n -= sizeof sum;
         memcpy(&sum, data + *n, sizeof sum);
         memcpy(head, data + sizeof magic, sizeof *head);
