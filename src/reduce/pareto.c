@@ -290,8 +290,8 @@ void pareto_copy(struct pareto *into, const struct pareto *from)
 void pareto_copy_again(struct pareto *copy, const struct pareto *from)
 {
     struct pareto_state *const state = copy->state;
-    if (state && state->moved) pareto_free(copy);
-    if (!copy->state) {
+    if (!state || state->moved) {
+        pareto_free(copy);
         pareto_copy(copy, from);
         return;
     }
