@@ -4,7 +4,7 @@
 # Also: signals save and exit with 4, a damaged or foreign checkpoint is refused, shards merge to the whole.
 set -u
 
-program=$1
+program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 kills=${2:-12}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
