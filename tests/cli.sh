@@ -6,6 +6,7 @@
 #   tests/cli.sh PROGRAM update    write what the program does now; read the difference before committing it
 set -u
 
+: "${1:?give the program: build/cosweep}"
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 update=${2:-}
 DATA=$(cd "$(dirname "$0")/transcripts" && pwd)

@@ -13,6 +13,7 @@ if [ "${1:-}" = --list ]; then
     printf '%s\n' $faults
     exit
 fi
+: "${1:?give the program: build/cosweep}"
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 script=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
 here=$(dirname "$script")

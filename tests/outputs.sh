@@ -2,6 +2,7 @@
 # Nothing that is there is lost by accident: what a run, a shard, a merge or an export may not write to.  outputs.sh PROGRAM
 set -u
 
+: "${1:?give the program: build/cosweep}"
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")" && pwd)
 smoke=$here/../configs/smoke.yaml

@@ -2,6 +2,7 @@
 # Every kind of picture of scripts/plot.py draws, in each format; the same twice; and says what is wrong where it cannot.
 set -eu
 
+: "${1:?give the program: build/cosweep}"
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)

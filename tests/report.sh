@@ -4,6 +4,7 @@
 # Skipped where node, Chromium, echarts or playwright-core are not installed: scripts/install.sh report.
 set -eu
 
+: "${1:?give the program: build/cosweep}"
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
 modules=$root/scripts/report/node_modules

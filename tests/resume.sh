@@ -4,6 +4,7 @@
 # Also: signals save and exit with 4, a damaged or foreign checkpoint is refused, shards merge to the whole.
 set -u
 
+: "${1:?give the program: build/cosweep}"
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 kills=${2:-12}
 here=$(cd "$(dirname "$0")" && pwd)

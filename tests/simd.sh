@@ -3,6 +3,7 @@
 # has and compares what they write: tests/simd.sh PROGRAM
 set -u
 
+: "${1:?give the program: build/cosweep}"
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")" && pwd)
 [ "$(uname -m)" = x86_64 ] || { echo "simd.sh: skipped: one vector path on this processor"; exit 77; }

@@ -5,6 +5,7 @@
 # Nothing waits for ever: what takes too long ends the test, and with it every job.
 set -u
 
+: "${1:?give the program: build/cosweep}"
 program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")" && pwd)
 scripts=$(cd "$here/../slurm" && pwd)
