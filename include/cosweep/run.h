@@ -33,6 +33,8 @@ struct answer {
     struct explanation explanation;
 };
 void answer_candidate(struct answer *answer, const struct candidate *candidate, const struct limit *limits, int n_limits);
+/* The same number, but for last bits: another compiler sums in another order, another version writes an equation otherwise. */
+bool values_agree(double stored, double found);
 /* A row of a result against what its id gives now: a number that was changed, or that another version of the program found,
  * is an error that names both.  Returns 0 or -1. */
 int row_verify(const struct study *study, const struct result *result, int scenario, int64_t row, const char *path,
@@ -85,7 +87,7 @@ struct row_pair { int64_t before, after; }; /* row numbers; -1 = lost, gained */
 enum { FOUR_OBJECTIVES_ROWS = 20000 }; /* a larger front's hypervolume over four objectives takes too long to be computed */
 struct difference {
     const struct result_scenario *before, *after;
-    int64_t n_pairs, n_gained, n_lost, n_moved; /* moved: some metric is another */
+    int64_t n_pairs, n_gained, n_lost, n_moved; /* moved: some metric is another, beyond last bits */
     struct row_pair *pair; /* [n_pairs], in the order of the fronts: of `before`, then gained */
     double latency_s[2];   /* lowest, NaN without rows */
     bool has_hypervolume;  /* the same objectives, and not too many rows */

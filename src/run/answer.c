@@ -35,8 +35,7 @@ void answer_candidate(struct answer *answer, const struct candidate *candidate, 
             answer->reason = (enum reason)(REASON_LIMIT + l);
 }
 
-/* A last bit may differ where another compiler summed. */
-static bool is_same(double stored, double found)
+bool values_agree(double stored, double found)
 {
     return stored == found || fabs(stored - found) <= 1e-9 * fabs(found);
 }
@@ -50,7 +49,7 @@ int row_verify(const struct study *study, const struct result *result, int scena
     for (int c = 2; c < N_ROW_COLUMNS; c++) { /* behind id and n_equal */
         const struct row_column *const column = row_column(c);
         char left[32], right[32];
-        if (is_same(row_value(stored, column), row_value(&found, column))) continue;
+        if (values_agree(row_value(stored, column), row_value(&found, column))) continue;
         return error_add(errors, STATUS_INPUT, path, 0,
                          "`%s` is %s in row %" PRId64 " of %s, but the row's id gives %s; the file was changed or is of "
                          "another version (%s): run the study again",

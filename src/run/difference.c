@@ -48,7 +48,7 @@ static struct design *rows_sorted(const struct result_scenario *scenario, struct
 bool row_moved(const struct result_row *before, const struct result_row *after)
 {
     for (int m = 0; m < N_METRICS; m++)
-        if (before->metric[m] != after->metric[m]) return true;
+        if (!values_agree(before->metric[m], after->metric[m])) return true;
     return false;
 }
 
