@@ -44,6 +44,10 @@ echo "a note" >note.txt
 refuses "a device" run "$smoke" -o /dev/null --force
 refuses "a folder" run "$smoke" -o . --force
 refuses "a device or pipe" run "$smoke" -o pipe --force
+refuses "standard output" run "$smoke" -o - --force
+refuses "standard output" "$program" merge - part1 part2
+refuses "standard output" "$program" export there.h5 --row best -o -
+refuses "does not begin with one" "$program" explain there.h5 --row 0,99 --json
 refuses "link to nothing" run "$smoke" -o dangling --force
 refuses "read from" run study.yaml -o ./study.yaml --force
 refuses "no result" run "$smoke" -o note.txt

@@ -1,6 +1,7 @@
 /* cosweep explain: why one candidate takes what it takes: the first of a study with knobs overridden, or a row of a
  * result. */
 #include "cli/formulas.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,28 +62,37 @@ static int line_print(const struct chosen *chosen, int64_t row, struct errors *e
     return 0;
 }
 
+/* The row that a list goes on with, -1 where it has none; `at` moves behind its comma, to NULL at the end. */
+static int64_t next_row(const char **at, int64_t n_rows)
+{
+    char *end;
+    const int64_t row = strtoll(*at, &end, 10);
+    if (end == *at || (*end != ',' && *end != '\0') || row < 0 || row >= n_rows) return -1;
+    *at = *end == ',' ? end + 1 : NULL;
+    return row;
+}
+
 /* `--row all --json`, or `--row 0,7,9`: one object a line, without what the rows have in common. */
 static int lines_print(const struct chosen *chosen, struct errors *errors)
 {
     const int64_t n_rows = chosen->is_result ? chosen->result.scenario[chosen->scenario].n_rows : 0;
-    const char *at = options.choice.row;
+    const char *const list = options.choice.row;
     if (!chosen->is_result || !options.json || options.choice.plan || options.choice.hardware)
         return error_add(errors, STATUS_INPUT, options.choice.source, 0,
                          "--row with many rows needs a result, --json, and no --plan or --hardware; give these, or one row");
-    if (strcmp(at, "all") == 0) {
+    if (strcmp(list, "all") == 0) {
         for (int64_t i = 0; i < n_rows && !ferror(stdout); i++)
             if (line_print(chosen, i, errors) != 0) return -1;
         return STATUS_DONE;
     }
-    for (char *end; !ferror(stdout); at = end + 1) {
-        const int64_t row = strtoll(at, &end, 10);
-        if (end == at || (*end != ',' && *end != '\0') || row < 0 || row >= n_rows)
+    for (const char *at = list; at;) /* all of it before the first line is printed */
+        if (next_row(&at, n_rows) < 0)
             return error_add(errors, STATUS_INPUT, options.choice.source, 0,
-                             "--row: \"%.20s\" is no list of its %lld rows; give numbers from 0 with commas", at,
-                             (long long)n_rows);
-        if (line_print(chosen, row, errors) != 0) return -1;
-        if (*end == '\0') break;
-    }
+                             "--row: \"%.20s\" does not begin with one of the %" PRId64
+                             " rows of scenario %s; give numbers from 0 with a comma between two",
+                             at, n_rows, chosen->result.scenario[chosen->scenario].name);
+    for (const char *at = list; at && !ferror(stdout);)
+        if (line_print(chosen, next_row(&at, n_rows), errors) != 0) return -1;
     return STATUS_DONE;
 }
 

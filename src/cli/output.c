@@ -22,6 +22,9 @@ int output_place(char place[4096], const char *path, const char *const *inputs, 
             errors, STATUS_INPUT, NULL, 0,
             "%.40s...: a name of %zu bytes in a path of %zu is too long; give an --output with at most %d in 4000", name,
             strlen(name), strlen(path), MOST_NAME_CHARS);
+    if (strcmp(path, "-") == 0)
+        return error_add(errors, STATUS_INPUT, path, 0,
+                         "is standard output, which takes no file; give --output a name, ./- for a file called so");
     if (lstat(path, &there) != 0) return 0;
     if (stat(path, &there) != 0)
         return error_add(errors, STATUS_INPUT, path, 0, "is a link to nothing; remove it, or give another --output");
