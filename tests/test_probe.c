@@ -51,6 +51,23 @@ static void reads_on(void *unused)
     raise(SIGXCPU); /* what the limit sends */
 }
 
+static void is_killed(void *unused)
+{
+    (void)unused;
+    raise(SIGKILL); /* as the kernel does where memory runs out */
+}
+
+/* That says nothing about the file. */
+static void test_probe_that_is_killed_blames_no_file(void **state)
+{
+    static struct errors errors;
+    (void)state;
+    assert_int_equal(store_probe("x.h5", 1000, is_killed, NULL, &errors), -1);
+    assert_int_equal(errors.item[0].code, STATUS_SYSTEM);
+    assert_non_null(strstr(errors.item[0].message, "signal 9"));
+    assert_null(strstr(errors.item[0].message, "damaged"));
+}
+
 static void check(void (*read)(void *), const char *how)
 {
     static struct errors errors;
@@ -92,6 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_probe_survives),
         cmocka_unit_test(test_probe_tells_how_it_failed),
+        cmocka_unit_test(test_probe_that_is_killed_blames_no_file),
         cmocka_unit_test(test_probe_limits_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

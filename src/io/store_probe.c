@@ -14,6 +14,17 @@
 
 bool store_probing = true;
 
+/* How a library ends that does not survive a file. */
+static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU};
+enum { N_DEADLY = sizeof deadly / sizeof deadly[0] };
+
+static bool is_deadly(int signal_number)
+{
+    for (int i = 0; i < N_DEADLY; i++)
+        if (deadly[i] == signal_number) return true;
+    return false;
+}
+
 /* Address space now; the limit is on top of it. */
 static rlim_t address_bytes(void)
 {
@@ -37,9 +48,8 @@ static void limit(int resource, rlim_t value)
 
 _Noreturn static void read_as_child(void (*read)(void *), void *what, int64_t file_bytes)
 {
-    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU};
     const rlim_t now = address_bytes();
-    for (size_t i = 0; i < sizeof deadly / sizeof deadly[0]; i++) signal(deadly[i], SIG_DFL);
+    for (int i = 0; i < N_DEADLY; i++) signal(deadly[i], SIG_DFL);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, PROBE_CPU_S + (rlim_t)(file_bytes / PROBE_BYTES_PER_S));
     if (now > 0) limit(RLIMIT_AS, now + PROBE_BYTES + PROBE_TIMES_FILE * (rlim_t)file_bytes);
@@ -59,6 +69,12 @@ int store_probe(const char *path, int64_t file_bytes, void (*read)(void *), void
     while (waitpid(child, &status, 0) < 0)
         if (errno != EINTR) return 0; /* someone else takes our children's ends: then there is no telling */
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return 0;
+    if (WIFSIGNALED(status) && !is_deadly(WTERMSIG(status))) /* from outside: memory ran out, or somebody ended it */
+        return error_add(
+            errors, STATUS_SYSTEM, path, 0,
+            "cannot be read: the process that reads it first was ended by signal %d (%s); give it more memory, or "
+            "try again",
+            WTERMSIG(status), strsignal(WTERMSIG(status)));
     const char *const how = !WIFSIGNALED(status)          ? "stops"
                             : WTERMSIG(status) == SIGXCPU ? "reads on without an end"
                             : WTERMSIG(status) == SIGABRT ? "aborts, or wants too much memory"
