@@ -9,6 +9,7 @@ set -u
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 program=${COSWEEP:-$root/build/cosweep}
+program=$(cd "$(dirname "$program")" && pwd)/$(basename "$program")
 loads='streams scenarios ranks front soak'
 if [ "${1:-}" = --list ]; then
     sed -n 's/^# load_\([a-z]*\): /\1: /p' "$0"
