@@ -15,7 +15,7 @@ static const struct option table[] = {
     {0},
 };
 
-/* The caller's mark of a candidate, text or number, as it was given. */
+/* The caller's mark of a candidate, text, number or null, as it was given. */
 static void id_answer(struct json *json, const struct node *id)
 {
     if (!id) return;
@@ -23,6 +23,7 @@ static void id_answer(struct json *json, const struct node *id)
     char *end = id->text;
     const double number = is_number ? strtod(id->text, &end) : 0.0;
     if (is_number && *end == '\0' && fabs(number) <= 0x1p53) json_number(json, "id", number);
+    else if (!id->quoted && strcmp(id->text, "null") == 0) json_number(json, "id", NAN); /* written as null */
     else json_text(json, "id", id->text);
 }
 
