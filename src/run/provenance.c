@@ -8,13 +8,18 @@
 
 #include "build_facts.h"
 
+const char *program_revision(void)
+{
+    return BUILD_REVISION;
+}
+
 void provenance_fill(struct result *result)
 {
     const time_t now = time(NULL);
     struct tm utc;
     if (gmtime_r(&now, &utc)) strftime(result->created, sizeof result->created, "%Y-%m-%dT%H:%M:%SZ", &utc);
     snprintf(result->program, sizeof result->program, "cosweep %s", BUILD_VERSION);
-    snprintf(result->revision, sizeof result->revision, "%s", BUILD_REVISION);
+    snprintf(result->revision, sizeof result->revision, "%s", program_revision());
     snprintf(result->compiler, sizeof result->compiler, "%s", BUILD_COMPILER);
     snprintf(result->flags, sizeof result->flags, "%s", BUILD_FLAGS);
     snprintf(result->simd, sizeof result->simd, "%s", simd_name());

@@ -4,6 +4,7 @@
 
 #include "cosweep/io.h"
 
+const char *program_revision(void); /* of the sources; empty where they are no git checkout */
 /* Fills created (UTC, ISO 8601), program, revision, compiler, flags and simd; nothing else. */
 void provenance_fill(struct result *result);
 

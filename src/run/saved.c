@@ -1,5 +1,6 @@
 /* The file:  magic | struct file_head | study text | per scenario and pass: n_units, finished, packed outcome | checksum */
 #define _POSIX_C_SOURCE 200809L
+#include "run/provenance.h"
 #include "saved.h"
 #include <assert.h>
 #include <errno.h>
@@ -20,8 +21,8 @@ static const char magic[32] = SAVED_FORMAT "1\n";
 
 struct file_head {
     uint64_t study_hash;
-    int64_t n_study;                                  /* bytes of its text */
-    int32_t shard, n_shards, n_scenarios, point_size; /* the last: another build may lay structs out otherwise */
+    int64_t n_study;                             /* bytes of its text */
+    int32_t shard, n_shards, n_scenarios, build; /* build: saved_build */
 };
 
 /* FNV-1a over words, then over what is left. */
@@ -36,6 +37,14 @@ static uint64_t checksum(const char *data, size_t n)
     }
     for (; at < n; at++) hash = (hash ^ (unsigned char)data[at]) * 0x100000001b3u;
     return hash;
+}
+
+int32_t saved_build(void)
+{
+    char facts[128];
+    const int n =
+        snprintf(facts, sizeof facts, "%zu %zu %s", sizeof(struct point), sizeof(struct tally), program_revision());
+    return (int32_t)(checksum(facts, (size_t)n) & INT32_MAX);
 }
 
 /* ---- in memory --------------------------------------------------------------------------------------------------- */
@@ -159,7 +168,7 @@ int saved_write(const struct saved *saved, const char *path, struct errors *erro
         .shard = saved->shard,
         .n_shards = saved->n_shards,
         .n_scenarios = saved->n_scenarios,
-        .point_size = sizeof(struct point) + sizeof(struct tally) * 256,
+        .build = saved_build(),
     };
     bytes_add(&bytes, magic, sizeof magic);
     bytes_add(&bytes, &head, sizeof head);
@@ -219,8 +228,7 @@ static char *load(const char *path, size_t *n, struct file_head *head, struct er
         memcpy(head, data + sizeof magic, sizeof *head);
         if (sum != checksum(data, *n)) why = "is damaged (its checksum is wrong)";
         else if (head->n_study < 0 || (uint64_t)head->n_study > *n - sizeof magic - sizeof *head) why = "is damaged";
-        else if (head->point_size != (int32_t)(sizeof(struct point) + sizeof(struct tally) * 256))
-            why = "is of another build of cosweep";
+        else if (head->build != saved_build()) why = "was saved by another revision of cosweep, whose numbers may be others";
         else if (head->n_shards < 1 || head->n_shards > MOST_SHARDS || head->shard < 1 || head->shard > head->n_shards)
             why = "is damaged";
     }

@@ -74,6 +74,8 @@ static void repair(uint8_t *file, size_t n)
         char *const text = arena_alloc(&arena, (size_t)n_study + 1, 1);
         memcpy(text, file + STUDY_AT, (size_t)n_study);
         if (study_parse(&study, text, "part", &arena, &errors) == 0) memcpy(file + MAGIC_BYTES, &study.hash, 8);
+        const int32_t build = saved_build();
+        memcpy(file + STUDY_AT - sizeof build, &build, sizeof build);
     }
     const uint64_t sum = checksum(file, n - 8);
     memcpy(file + n - 8, &sum, sizeof sum);
