@@ -124,6 +124,9 @@ check_coverage() {
 
 all='style cppcheck races tidy clang asan tsan traps valgrind coverage'
 quick='style cppcheck races'
+case ${1:-} in
+-h | --help) sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0"; exit ;;
+esac
 names=$(printf '%s ' "$@" | sed "s/\<quick\>/$quick/")
 [ $# -gt 0 ] || names=$all
 for name in $names; do

@@ -11,10 +11,10 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 program=${COSWEEP:-$root/build/cosweep}
 program=$(cd "$(dirname "$program")" && pwd)/$(basename "$program")
 loads='streams scenarios ranks front soak'
-if [ "${1:-}" = --list ]; then
-    sed -n 's/^# load_\([a-z]*\): /\1: /p' "$0"
-    exit
-fi
+case ${1:-} in
+-h | --help) sed -n '2,/^# shellcheck/s/^# \([^s]\|s[^h]\|$\)/\1/p' "$0"; exit ;;
+--list) sed -n 's/^# load_\([a-z]*\): /\1: /p' "$0"; exit ;;
+esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM

@@ -53,8 +53,8 @@ enum standing output_standing(const char *path, const struct study *study, bool 
                   "or --force to replace it");
     else if (old.study_hash != study->hash)
         error_add(errors, STATUS_INPUT, path, 0,
-                  "holds the result of a different study (%s); give another --output, or "
-                  "--force to replace it",
+                  "holds the result of a different study (%s), or of one whose presets have changed; give another "
+                  "--output, or --force to replace it",
                   old.study_name);
     else standing = STANDING_SAME_STUDY;
     arena_free(&arena);

@@ -68,9 +68,9 @@ static void touch_experts(double *mean, double *slowest, const struct routing *r
     if (s->plan.ep > 1) *slowest = smaller(r->held, larger(1.0, touched(s, r->held, tokens * r->hot)));
 }
 
-/* Where prompts come in chunks, steps with a chunk and steps without one alternate.  All that a step does is the same on
- * average, but for this: long chunks in few steps touch fewer experts than as many tokens spread evenly (beyond MODEL, whose
- * `serve` is the even spread). */
+/* Where prompts come in chunks, steps with a chunk and steps without one alternate (beyond MODEL, whose `serve` spreads them
+ * evenly).  FLOP and bytes are the same on average, but for this: few steps with long chunks touch fewer experts than all
+ * steps with even shares.  Times stay those of the mean step, whose FLOP may hide behind its bytes where a chunk's cannot. */
 static void share_experts(struct routing *r, const struct shares *s)
 {
     const double decoding = (double)(s->b * s->ffn_sharded), prompt = decoding * s->prompt_per_token;
