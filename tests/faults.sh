@@ -36,28 +36,7 @@ check() # WHAT STATUS
 
 # ---- what the faults share ------------------------------------------------------------------------------------------
 
-cat >study.yaml <<'STUDY'
-study: faults
-scenarios:
-  - {name: decode, model: llama-3.1-70b, phase: decode, context: 128k}
-  - {name: prefill, model: llama-3.1-8b, phase: prefill, new_tokens: 8192}
-plan:
-  tp: [4, 8, 16, 32, 64]
-  cp: [1, 2, 4, 8, 16]
-  pp: [1, 2]
-  batch: [1, 8]
-  ring: [kv, q]
-  kv_mode: [replicate, split_dim, split_seq]
-  ffn_scope: [tp, tp_cp]
-hardware:
-  pe:
-    flops: {from: 4 TFLOP/s, to: 32 TFLOP/s, step: 1 TFLOP/s}
-    hbm_bandwidth: {from: 128 GB/s, to: 512 GB/s, step: 8 GB/s}
-    hbm_capacity: [2 GB, 4.5 GB, 9 GB]
-  links: {pe: {bandwidth: [64 GB/s, 128 GB/s, 256 GB/s, 512 GB/s]}, d2d: {bandwidth: [256 GB/s, 512 GB/s]}}
-limits: {latency: 2 s}
-sensitivity: {parallelism: {cp: 8}}
-STUDY
+{ cat "$here/data/studies/stopped.yaml" && echo 'sensitivity: {parallelism: {cp: 8}}'; } >study.yaml
 # 10^14 candidates: longer than any wait here.
 sed 's/bandwidth: \[64.*512 GB.s\]/bandwidth: {from: 64 GB\/s, to: 512 GB\/s, step: 0.05 GB\/s}/
     s/step: 8 GB/step: 0.2 GB/; s/step: 1 T/step: 0.1 T/' study.yaml >endless.yaml

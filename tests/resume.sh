@@ -21,27 +21,7 @@ check() # NAME STATUS
     if [ "$2" -eq 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $1"; fi
 }
 
-cat >study.yaml <<'STUDY'
-study: resume
-scenarios:
-  - {name: decode, model: llama-3.1-70b, phase: decode, context: 128k}
-  - {name: prefill, model: llama-3.1-8b, phase: prefill, new_tokens: 8192}
-plan:
-  tp: [4, 8, 16, 32, 64]
-  cp: [1, 2, 4, 8, 16]
-  pp: [1, 2]
-  batch: [1, 8]
-  ring: [kv, q]
-  kv_mode: [replicate, split_dim, split_seq]
-  ffn_scope: [tp, tp_cp]
-hardware:
-  pe:
-    flops: {from: 4 TFLOP/s, to: 32 TFLOP/s, step: 1 TFLOP/s}
-    hbm_bandwidth: {from: 128 GB/s, to: 512 GB/s, step: 8 GB/s}
-    hbm_capacity: [2 GB, 4.5 GB, 9 GB]
-  links: {pe: {bandwidth: [64 GB/s, 128 GB/s, 256 GB/s, 512 GB/s]}, d2d: {bandwidth: [256 GB/s, 512 GB/s]}}
-limits: {latency: 2 s}
-STUDY
+cp "$here/data/studies/stopped.yaml" study.yaml
 
 same() # NAME FILE
 {
