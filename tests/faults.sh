@@ -25,6 +25,7 @@ failed=0
 work=$(mktemp -d)
 notes=$work/notes
 trap 'umount "$work"/*/small 2>/dev/null; rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM # by which dash does not run the one above
 mkdir "$notes" && cd "$work" || exit 1
 
 check() # WHAT STATUS
@@ -66,25 +67,25 @@ only() { # FILE...: what is in this folder, but for the notes of the test
     cmp -s "$notes"/wanted.txt "$notes"/there.txt
     check "not only $* are there: $(tr '\n' ' ' <"$notes"/there.txt)" $?
 }
-skip() { # WHY
+skip() { # WHY: of this fault, what is left
     echo "skipped: $fault: $1"
-    exit 0
+    exit $failed
 }
 needs() { # PROGRAM
     command -v "$1" >/dev/null || skip "no $1 here"
 }
-await() { # FILE PID: until the file is there, or the process is gone
-    while [ ! -e "$1" ] && kill -0 "$2" 2>/dev/null; do sleep 0.01; done
+await() { # FILE PID: until the file, a name or a pattern, is there, or the process is gone
+    while ! ls $1 >/dev/null 2>&1 && kill -0 "$2" 2>/dev/null; do sleep 0.01; done
 }
 other_result() { # FILE: the result of another study
     "$program" run "$here/../configs/smoke.yaml" -o "$1" --progress none >/dev/null
 }
-# A folder of its own where a fault may mount: again this script, in a name space.
-in_name_space() { # FAULT
+# The rest of a fault, in a name space with a small disk of its own, mounted at `small`: this script again.
+in_name_space() { # FAULT BYTES
     if [ -z "${COSWEEP_NAME_SPACE:-}" ]; then
         unshare -rm true 2>/dev/null || skip "no user name spaces here"
-        COSWEEP_NAME_SPACE=1 unshare -rm sh "$script" "$program" "$1"
-        exit $?
+        COSWEEP_NAME_SPACE=1 unshare -rm sh "$script" "$program" "$1" || failed=1
+        exit $failed
     fi
     mkdir small
     mount -t tmpfs -o "size=$2" none small || skip "no tmpfs can be mounted here"
@@ -337,19 +338,21 @@ fault_no_memory() {
     "$program" --version | grep -q fsanitize && skip "sanitizers take all address space"
     other_result out.h5
     before=$(sum out.h5)
-    n=0
+    n_too_small=0
     for limit_kb in 30000 40000 50000 60000 80000 100000; do
         # shellcheck disable=SC3045 # dash and bash have it
         (ulimit -v $limit_kb && quietly "$program" run study.yaml -o out.h5 --force --progress none)
         status=$?
         [ $status -eq 0 ] && break
         [ $status -eq 127 ] && continue # not even the libraries fit
-        n=$((n + 1))
+        n_too_small=$((n_too_small + 1))
         [ -s "$notes"/message.txt ]
         check "silent with $limit_kb kB, exit code $status" $?
         [ "$(sum out.h5)" = "$before" ]
         check "the old result with $limit_kb kB" $?
     done
+    [ $n_too_small -gt 0 ]
+    check "memory was never too little" $?
     rm -f out.h5.lock
     only out.h5
 }
@@ -397,7 +400,7 @@ fault_late_stop() {
     run late.yaml -o full.h5 --set population.full=true
     ends 0
     quietly "$program" run late.yaml -o out.h5 --set population.full=true --progress none &
-    while ! ls out.h5.*.unfinished >/dev/null 2>&1 && kill -0 $!; do sleep 0.01; done
+    await 'out.h5.*.unfinished' $!
     kill -USR1 $!
     wait $!
     ends 4
@@ -413,7 +416,7 @@ fault_late_stop() {
 # What a killed process leaves goes with the next run, and nothing else.
 fault_leftovers() {
     quietly "$program" run study.yaml -o out.h5 --set population.full=true --progress none &
-    while ! ls out.h5.*.unfinished >/dev/null 2>&1 && kill -0 $!; do sleep 0.01; done
+    await 'out.h5.*.unfinished' $!
     kill -9 $!
     wait $!
     ends 137
@@ -500,7 +503,11 @@ fault_traced_writes() {
         grep -v -e '"/dev/null"' -e '"results/' -e "\"$PWD/results/" written.txt >"$notes"/message.txt
         [ ! -s "$notes"/message.txt ]
         check "$command: writes elsewhere" $?
-        case $command in run* | merge* | export*) [ -s written.txt ] && check "$command: nothing was traced" $? ;; esac
+        case $command in run* | merge* | export*)
+            [ -s written.txt ]
+            check "$command: nothing was traced" $?
+            ;;
+        esac
     done
     cd results && only merged.h5 out.h5 part # and row.yaml
 }
