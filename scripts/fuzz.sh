@@ -10,6 +10,7 @@ set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$root/build-fuzz
+targets='study model evaluate result saved bytes'
 case ${1:-} in
 -h | --help)
     sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0"
@@ -23,12 +24,12 @@ case ${1:-} in
 *) seconds=${1:-3600} ;;
 esac
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- study model evaluate result saved bytes
+[ $# -gt 0 ] || eval "set -- $targets"
 for target; do
-    case $target in
-    study | model | evaluate | result | saved | bytes) ;;
+    case " $targets " in
+    *" $target "*) ;;
     *)
-        echo "fuzz.sh: $target: unknown; give study, model, evaluate, result, saved or bytes" >&2
+        echo "fuzz.sh: $target: unknown; give some of: $targets" >&2
         exit 2
         ;;
     esac
@@ -38,7 +39,7 @@ command -v clang >/dev/null || { echo "fuzz.sh: no clang here; scripts/install.s
 "$root/scripts/build.sh" "$folder" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Fuzz
 scratch=$(mktemp -d "$([ -d /dev/shm ] && echo /dev/shm || echo /tmp)/cosweep-fuzz.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' HUP INT TERM
 export TMPDIR="$scratch" OMP_NUM_THREADS=1 UBSAN_OPTIONS=print_stacktrace=1
 
 # The words that the readers know, as they stand in the sources.
