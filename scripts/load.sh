@@ -12,12 +12,13 @@ program=${COSWEEP:-$root/build/cosweep}
 program=$(cd "$(dirname "$program")" && pwd)/$(basename "$program")
 loads='streams scenarios ranks front soak'
 case ${1:-} in
--h | --help) sed -n '2,/^# shellcheck/s/^# \([^s]\|s[^h]\|$\)/\1/p' "$0"; exit ;;
+-h | --help) sed -n '2,/^# shellcheck/{/^# shellcheck/d; s/^# //p}' "$0"; exit ;;
 --list) sed -n 's/^# load_\([a-z]*\): /\1: /p' "$0"; exit ;;
 esac
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+process=
+trap '[ -z "$process" ] || { kill "$process"; wait "$process"; }; rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$work" || exit 1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_WAIT_POLICY=passive
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
@@ -49,7 +50,9 @@ watched() { # BOUND_MB COMMAND...: the bound is on the largest process
     process=$!
     watch_memory $process memory
     wait $process
-    check "exit code of $*" $?
+    status=$?
+    process=
+    check "exit code of $*" $status
     took_s=$((($(date +%s%N) - from_ns) / 1000000000))
     sum_mb=$(awk '{ if ($1 > most) most = $1 } END { print int(most / 1000) + 1 }' memory)
     most_mb=$(awk '{ if ($2 > most) most = $2 } END { print int(most / 1000) + 1 }' memory)
@@ -257,7 +260,7 @@ for load in "$@"; do
         rm -rf "${work:?}/$load"
         ;;
     *)
-        echo "load.sh: $load: there is no such load; --list names them" >&2
+        echo "load.sh: $load: there is no such load; give one of: $loads" >&2
         exit 2
         ;;
     esac
