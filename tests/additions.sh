@@ -11,6 +11,7 @@ for needed in cmake cc; do
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 mkdir "$work/scripts"
 cp -R "$root/src" "$root/include" "$root/CMakeLists.txt" "$work"
 cp "$root/scripts/build_facts.cmake" "$work/scripts"
@@ -28,6 +29,13 @@ insert() { # FILE TEXT LINE
     awk -v text="$2" -v line="$3" 'index($0, text) && !done { print line; done = 1 } { print }' "$1" >changed && cp changed "$1"
 }
 
+# Edits a line of a source, and says where there is none such.
+change() { # FILE SED
+    sed "$2" "$1" >changed
+    ! cmp -s changed "$1" || fail "$1: $2 changes nothing: how does the line read now?"
+    cp changed "$1"
+}
+
 # ---- one place each ------------------------------------------------------------------------------------------------------
 
 insert src/model/presets.def 'PRESET("llama-2-7b"' \
@@ -40,12 +48,12 @@ insert include/cosweep/evaluate.h 'X(POWER, "power"' \
     '    X(ENERGY_DELAY, "energy_delay", NUMBER, LOW, RATES, (m.active_j + m.idle_w * m.pes * m.step_s) * m.step_s, "added") \'
 insert include/cosweep/hardware.h 'X(hbm_capacity, "pe.hbm_capacity"' \
     '    X(hbm_refresh, "pe.hbm_refresh", WORK, FRACTION, 0, 0.5, "", "share of the time that HBM refreshes") \'
-sed -i 's/(h->hbm_bandwidth \* h->hbm_efficiency)/(h->hbm_bandwidth * (1.0 - h->hbm_refresh) * h->hbm_efficiency)/' \
-    src/evaluate/rates.c # ... and the equation that uses it
+change src/evaluate/rates.c \
+    's/(h->hbm_bandwidth \* h->hbm_efficiency)/(h->hbm_bandwidth * (1.0 - h->hbm_refresh) * h->hbm_efficiency)/' # uses it
 insert include/cosweep/plan.h 'X(ring, "ring"' \
     '    X(norm_scope, "norm_scope", CODE, 0, 1, "whole|tp", "ranks that share the first norm of a layer") \'
-sed -i 's/row->vector_flop = 4.0 \* n \* hidden;/row->vector_flop = 4.0 * n * hidden \/ (s->plan.norm_scope == 1 ? (double)s->plan.tp : 1.0);/' \
-    src/lower/attention.c
+change src/lower/attention.c \
+    's/row->vector_flop = 4.0 \* n \* hidden;/row->vector_flop = 4.0 * n * hidden \/ (s->plan.norm_scope == 1 ? (double)s->plan.tp : 1.0);/'
 
 # ---- the program has them ------------------------------------------------------------------------------------------------
 
