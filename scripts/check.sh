@@ -5,7 +5,7 @@
 #   races      ThreadSanitizer (clang with libomp) on two tests that share work between threads
 #   tidy       clang-tidy, no findings; .clang-tidy says which checks are left out and why
 #   clang      builds without warnings and passes the tests when compiled by clang
-#   asan       AddressSanitizer, UndefinedBehaviorSanitizer and leaks, every test
+#   asan       AddressSanitizer, UndefinedBehaviorSanitizer and leaks, the tests of scripts/test.sh Asan
 #   tsan       ThreadSanitizer, every test that starts threads or ranks
 #   traps      the tests with NaN of numbers, division by zero and overflow ending the process
 #   valgrind   memcheck of the tests and of the commands
@@ -97,6 +97,7 @@ check_valgrind() {
     build Plain
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
+    trap 'exit 1' HUP INT TERM
     for test in build-plain/test_*; do
         case $test in
         *_pareto | *_population | *_rounds | *_sweep | *_joint | *_sensitivity | *_properties | *_pruned | *_formulas) ;;

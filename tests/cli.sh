@@ -12,6 +12,7 @@ update=${2:-}
 DATA=$(cd "$(dirname "$0")/transcripts" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 mkdir "$work/bin"
 ln -s "$program" "$work/bin/cosweep"
 PATH=$work/bin:$PATH

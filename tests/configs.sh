@@ -7,6 +7,7 @@ program=$1
 configs=$(cd "$(dirname "$0")/../configs" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 failed=0
 small=4000000 # distinct candidates of all scenarios
 ran=0

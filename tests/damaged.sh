@@ -7,6 +7,7 @@ program=$1
 data=$(cd "$(dirname "$0")/transcripts" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 
 "$program" run "$data/small.yaml" -o "$work/whole.h5" --progress none --set 'joint={against: [cost]}' >/dev/null
 h5repack -f SHUF -f GZIP=9 "$work/whole.h5" "$work/packed.h5"

@@ -7,6 +7,7 @@ program=$1
 studies=$(cd "$(dirname "$0")/data/studies" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 failed=0
 rows=0
 

@@ -8,6 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 smoke=$here/../configs/smoke.yaml
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$work" || exit 1
 passed=0
 failed=0

@@ -7,6 +7,7 @@ program=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$work"
 
 "$program" run "$root/tests/transcripts/small.yaml" --set 'joint={against: [cost]}' -o small.h5 --progress none >/dev/null

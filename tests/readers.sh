@@ -8,6 +8,7 @@ program=$1
 data=$(cd "$(dirname "$0")/transcripts" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 
 sweep() { # FILE CODE, then overrides
     file=$work/$1.h5 wanted=$2 code=0

@@ -16,6 +16,7 @@ for what in echarts playwright-core; do
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 cd "$work"
 
 report() { # FOLDER RESULT, then options

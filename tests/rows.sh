@@ -6,6 +6,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 for study in decode prefill serve stages; do
     "$1" run "$here/data/studies/$study.yaml" -o "$work/$study.h5" --progress none >/dev/null
 done

@@ -5,6 +5,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 
 # All that can be asked for; then a model that is imported with a warning; then nothing.
 "$1" run "$here/transcripts/small.yaml" -o "$work/all.h5" --progress none --set depth=two_stage \

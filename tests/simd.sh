@@ -9,6 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 [ "$(uname -m)" = x86_64 ] || { echo "simd.sh: skipped: one vector path on this processor"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
 failed=0
 
 fail() {

@@ -8,6 +8,7 @@ cd "$root" || exit 1
 failed=0
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
+trap 'exit 1' HUP INT TERM
 
 fail() {
     echo "test_rooms: $*" >&2
