@@ -33,7 +33,8 @@ struct answer {
     struct explanation explanation;
 };
 void answer_candidate(struct answer *answer, const struct candidate *candidate, const struct limit *limits, int n_limits);
-/* The same number, but for last bits: another compiler sums in another order, another version writes an equation otherwise. */
+/* The same number, but for last bits: another compiler sums in another order, another version writes an equation
+ * otherwise. */
 bool values_agree(double stored, double found);
 /* A row of a result against what its id gives now: a number that was changed, or that another version of the program found,
  * is an error that names both.  Returns 0 or -1. */

@@ -70,7 +70,8 @@ static void touch_experts(double *mean, double *slowest, const struct routing *r
 
 /* Where prompts come in chunks, steps with a chunk and steps without one alternate (beyond MODEL, whose `serve` spreads them
  * evenly).  FLOP and bytes are the same on average, but for this: few steps with long chunks touch fewer experts than all
- * steps with even shares.  Times stay those of the mean step, whose FLOP may hide behind its bytes where a chunk's cannot. */
+ * steps with even shares.  Times are those of the mean step, whose FLOP may hide behind its bytes; those of a chunk may
+ * not. */
 static void share_experts(struct routing *r, const struct shares *s)
 {
     const double decoding = (double)(s->b * s->ffn_sharded), prompt = decoding * s->prompt_per_token;
