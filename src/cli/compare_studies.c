@@ -54,8 +54,8 @@ static void values_write(struct json *json, const char *key, const struct knob *
     json_close(json, ']');
 }
 
-/* Facts of a scenario as texts.  X(name, format, value) */
 /* clang-format off */
+/* Facts of a scenario as texts.  X(name, format, value) */
 #define SCENARIO_FACTS(X)                                 \
     X("model", "%s", s->model.name)                       \
     X("phase", "%s", phase_name[s->phase])                \
@@ -71,7 +71,9 @@ static void values_write(struct json *json, const char *key, const struct knob *
     X("divisibility", "%s", s->strict ? "strict" : "pad") \
     X("prompt_chunk", "%" PRId64, s->prompt_chunk)
 /* clang-format on */
-enum { N_SCENARIO_FACTS = 13 };
+#define X(...) +1
+enum { N_SCENARIO_FACTS = SCENARIO_FACTS(X) };
+#undef X
 struct facts {
     const char *name[N_SCENARIO_FACTS];
     char value[N_SCENARIO_FACTS][NAME_CHARS];
