@@ -27,16 +27,15 @@ int candidate_read(struct candidate *candidate, const struct node *tree, const c
     static const char *const words[] = {"scenario", "plan", "hardware", "id"};
     const int n_before = errors->n;
     const struct reader reader = {.file = file, .arena = arena, .errors = errors, .depth = DEPTH_BALANCED};
-    const struct node *const scenario = node_find(tree, "scenario");
+    const struct node *const scenario = node_find(tree, "scenario"), *const plan = node_find(tree, "plan");
     struct space space = {0};
     char base[NAME_CHARS];
     memset(candidate, 0, sizeof *candidate);
     if (reader_map(&reader, tree, "", words, 4) != 0 && tree->kind != NODE_MAP) return -1;
     if (scenario) scenario_read(&reader, scenario, "scenario", &candidate->scenario);
     else reader_error(&reader, tree, "scenario", "missing; give it");
-    axes_read(&reader, &space, node_find(tree, "plan"), node_find(tree, "hardware"), base);
+    axes_read(&reader, &space, plan, node_find(tree, "hardware"), base);
     candidate_set(candidate, &space);
-    const struct node *const plan = node_find(tree, "plan");
     check_ranks(&candidate->plan, file, reader_line(plan ? plan : tree), errors);
     return errors->n > n_before ? -1 : 0;
 }

@@ -12,14 +12,9 @@
 
 /* ---- a scenario ------------------------------------------------------------------------------------------------- */
 
-static void get_refused(struct get *get, hid_t at, const struct result *result, struct result_scenario *scenario)
+/* Refuses counts of candidates that whoever adds them up might overflow with. */
+static void check_refused(struct get *get, const struct result_scenario *scenario, int n)
 {
-    const int n = REASON_LIMIT + result->n_limits;
-    const hid_t group = get_group(get, at, "refused");
-    const int64_t *const count = get_counts(get, group, "count", n);
-    if (count) memcpy(scenario->n_refused, count, (size_t)n * sizeof *count);
-    get_group_close(group);
-    /* Whoever adds them up is not to overflow. */
     int64_t left = scenario->n_distinct;
     bool fits = scenario->n_feasible >= 0 && scenario->n_feasible <= left;
     left -= fits ? scenario->n_feasible : 0;
@@ -28,6 +23,16 @@ static void get_refused(struct get *get, hid_t at, const struct result *result, 
         left -= fits ? scenario->n_refused[r] : 0;
     }
     if (!fits) get_refuse(get, "refused", "at most all candidates together with the feasible ones");
+}
+
+static void get_refused(struct get *get, hid_t at, const struct result *result, struct result_scenario *scenario)
+{
+    const int n = REASON_LIMIT + result->n_limits;
+    const hid_t group = get_group(get, at, "refused");
+    const int64_t *const count = get_counts(get, group, "count", n);
+    if (count) memcpy(scenario->n_refused, count, (size_t)n * sizeof *count);
+    get_group_close(group);
+    check_refused(get, scenario, n);
 }
 
 static void get_scenario(struct get *get, hid_t at, const char *name, const struct result *result,
