@@ -35,16 +35,21 @@ struct size {
     double time_s;
 };
 
+static int64_t count_plans(const struct space *space, const struct scenario *scenario)
+{
+    struct plan plan;
+    struct hardware hardware;
+    int64_t n = 0;
+    for (int64_t i = 0; i < space->n_lowered; i++) n += space_distinct(space, scenario, i, &plan, &hardware);
+    return n;
+}
+
 static struct size scenario_size(const struct study *study, int s)
 {
     const struct space *const space = &study->space;
     struct size size = {.name = study->scenario[s].name, .n_raw = space->n_raw};
     size.at_most = space->n_lowered > MOST_COUNTED / study->n_scenarios;
-    if (size.at_most) size.n_plans = space->n_lowered;
-    struct plan plan;
-    struct hardware hardware;
-    for (int64_t i = 0; i < space->n_lowered && !size.at_most; i++)
-        size.n_plans += space_distinct(space, &study->scenario[s], i, &plan, &hardware);
+    size.n_plans = size.at_most ? space->n_lowered : count_plans(space, &study->scenario[s]);
     size.n_distinct = size.n_plans * space->n_machines;
     size.time_s = ((double)size.n_distinct / candidates_per_s + (double)size.n_plans / lowered_per_s) /
                   (double)(options.threads > 0 ? options.threads : 1);
