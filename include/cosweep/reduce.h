@@ -38,7 +38,7 @@ void pareto_merge(struct pareto *into, const struct pareto *from);
 void pareto_make_bounds(struct pareto *pareto);
 /* A copy of an archive in which nothing waits. */
 void pareto_copy(struct pareto *into, const struct pareto *from);
-/* The same for a copy of it that was added to since, or a zeroed one: without building anew what is still there. */
+/* The same into a zeroed archive, or an earlier copy that was added to: then cheaper where nothing was taken in. */
 void pareto_copy_again(struct pareto *copy, const struct pareto *from);
 /* Take in what still waits: only then are `point` and `n` the Pareto set. */
 void pareto_finish(struct pareto *pareto);

@@ -144,7 +144,7 @@ static bool option_read(const struct option *table, bool seen[MAX_OPTIONS], cons
     } else if (!text) {
         error_add(errors, STATUS_INPUT, NULL, 0, "%s: no value; give %s", place, row->value);
     } else {
-        *i += text == argv[*i + 1];
+        if (text == argv[*i + 1]) *i += 1;
         refuse_second(row, table, seen, text, place, errors);
         value_set(row, text, place, errors);
     }

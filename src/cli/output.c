@@ -67,11 +67,10 @@ static void lock_name(char name[4096], const char *path)
 }
 
 /* Some file systems of clusters know no locks. */
-static int unlocked(int lock, const char *path, int why)
+static void warn_unlocked(const char *path, int why)
 {
     fprintf(stderr, "cosweep: warning: %s: no lock can be had here (%s); see that no other run writes this file\n", path,
             strerror(why));
-    return lock;
 }
 
 int output_lock(const char *path, struct errors *errors)
@@ -85,7 +84,10 @@ int output_lock(const char *path, struct errors *errors)
             return error_add(errors, STATUS_SYSTEM, path, 0, "cannot write here: %s; give another file with -o",
                              strerror(errno));
         if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
-            if (errno != EWOULDBLOCK) return unlocked(lock, path, errno);
+            if (errno != EWOULDBLOCK) {
+                warn_unlocked(path, errno);
+                return lock;
+            }
             close(lock);
             return error_add(errors, STATUS_INPUT, path, 0,
                              "is being written by another run; wait for it, or give another file with -o");

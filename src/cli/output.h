@@ -10,8 +10,8 @@ int output_place(char place[4096], const char *path, const char *const *inputs, 
 /* What stands at the path now. A result of another study, or something else, is an error unless `force`. */
 enum standing { STANDING_NOTHING, STANDING_SAME_STUDY };
 enum standing output_standing(const char *path, const struct study *study, bool force, struct errors *errors);
-/* Keep other runs from writing the same result; the lock ends with the process, however it ends.  Returns a handle, or
- * -1. */
+/* Keep other runs from writing the same result; the lock ends with the process, however it ends.  What killed runs left
+ * unfinished there is removed.  Returns a handle, or -1. */
 int output_lock(const char *path, struct errors *errors);
 void output_unlock(int lock, const char *path);
 /* The result, with every feasible candidate where the study asks for them: of the grid that was swept last. */

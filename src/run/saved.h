@@ -34,8 +34,8 @@ static inline bool saved_owns(const struct saved *saved, int64_t unit)
 {
     return unit % saved->n_shards == saved->shard - 1;
 }
-/* What a file must have been saved by: a program that lays out these structs and has these numbers, which is one of the same
- * revision.  (Outside of a git checkout there is no revision, and only the layout counts.) */
+/* A number for the build that saved a file: another layout of structs or another revision has another, and its files are
+ * refused.  (Outside of a git checkout there is no revision, and only the layout counts.) */
 int32_t saved_build(void);
 int saved_write(const struct saved *saved, const char *path, struct errors *errors);
 /* Merge a file into `saved` (initialised).  A damaged, truncated or foreign file is refused by name.  Units that are
