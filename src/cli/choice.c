@@ -7,20 +7,30 @@
 #include <string.h>
 #include <unistd.h>
 
+static int scenario_find(const char *wanted, const char *const *names, int n, const char *file, struct errors *errors)
+{
+    if (!wanted) return 0;
+    for (int s = 0; s < n; s++)
+        if (strcmp(names[s], wanted) == 0) return s;
+    const char *const near = nearest_word(wanted, names, n);
+    if (near) return error_add(errors, STATUS_INPUT, file, 0, "has no scenario `%s`; did you mean `%s`?", wanted, near);
+    return error_add(errors, STATUS_INPUT, file, 0, "has no scenario `%s`; give one of its %d, as `%s`", wanted, n,
+                     n > 0 ? names[0] : "");
+}
+
+int result_scenario_find(const char *wanted, const struct result *result, const char *file, struct arena *arena,
+                         struct errors *errors)
+{
+    const char **const names = arena_alloc(arena, (size_t)result->n_scenarios + 1, sizeof *names);
+    for (int s = 0; s < result->n_scenarios; s++) names[s] = result->scenario[s].name;
+    return scenario_find(wanted, names, result->n_scenarios, file, errors);
+}
+
 static int find_scenario(const struct study *study, const struct choice *choice, struct arena *arena, struct errors *errors)
 {
     const char **const names = arena_alloc(arena, (size_t)study->n_scenarios, sizeof *names);
-    if (!choice->scenario) return 0;
-    for (int s = 0; s < study->n_scenarios; s++) {
-        if (strcmp(study->scenario[s].name, choice->scenario) == 0) return s;
-        names[s] = study->scenario[s].name;
-    }
-    const char *const near = nearest_word(choice->scenario, names, study->n_scenarios);
-    if (near)
-        return error_add(errors, STATUS_INPUT, choice->source, 0, "has no scenario `%s`; did you mean `%s`?",
-                         choice->scenario, near);
-    return error_add(errors, STATUS_INPUT, choice->source, 0, "has no scenario `%s`; give one of its %d, as `%s`",
-                     choice->scenario, study->n_scenarios, names[0]);
+    for (int s = 0; s < study->n_scenarios; s++) names[s] = study->scenario[s].name;
+    return scenario_find(choice->scenario, names, study->n_scenarios, choice->source, errors);
 }
 
 /* The row of a result that `--row` names. */

@@ -116,6 +116,9 @@ void shown_default(struct shown *shown, const struct result *result, const struc
 int shown_named(struct shown *shown, const char *list, const char *place, struct errors *errors);
 /* The value as text: scaled with a unit for people, or raw in base units; codes are words in both.  Returns `text`. */
 char *row_text(char text[32], const struct result_row *row, const struct row_column *column, bool raw);
+/* The number of the scenario `wanted` of the result at `file`, 0 where that is NULL; -1 and an error where there is none. */
+int result_scenario_find(const char *wanted, const struct result *result, const char *file, struct arena *arena,
+                         struct errors *errors);
 /* The columns of a row as members of the object that is open. */
 void shown_json(struct json *json, const struct shown *shown, const struct result_row *row);
 /* The joint front as the member "joint": the first `top` rows (0 = all), each scenario's choice in the columns shown. */

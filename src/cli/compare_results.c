@@ -336,9 +336,9 @@ int results_print(const struct sides *sides, enum form form, FILE *to, struct er
     struct arena arena = {0};
     double reference[MAX_OBJECTIVES];
     if (sides->reference && reference_read(reference, sides, errors) != 0) return -1;
-    if (sides->scenario && scenario_named(&sides->result[0], sides->scenario) < 0)
-        return error_add(errors, STATUS_INPUT, sides->path[0], 0, "has no scenario `%s`; give one of its %d, as `%s`",
-                         sides->scenario, sides->result[0].n_scenarios, sides->result[0].scenario[0].name);
+    const int found = result_scenario_find(sides->scenario, &sides->result[0], sides->path[0], &arena, errors);
+    arena_free(&arena);
+    if (found < 0) return -1;
     head_print(sides, form, &json, to);
     for (int s = 0; s < sides->result[0].n_scenarios; s++) {
         const char *const name = sides->result[0].scenario[s].name;

@@ -201,22 +201,6 @@ static void form_close(struct json *json, const struct result *result, const str
 
 /* ---- the command ------------------------------------------------------------------------------------------------ */
 
-static int scenario_check(const struct result *result, struct arena *arena, struct errors *errors)
-{
-    const int n = result->n_scenarios;
-    const char **const names = arena_alloc(arena, (size_t)n + 1, sizeof *names);
-    for (int i = 0; i < n; i++) names[i] = result->scenario[i].name;
-    if (!options.scenario) return 0;
-    for (int i = 0; i < n; i++)
-        if (strcmp(names[i], options.scenario) == 0) return 0;
-    const char *const near = nearest_word(options.scenario, names, n);
-    if (near)
-        return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; did you mean `%s`?", options.scenario,
-                         near);
-    return error_add(errors, STATUS_INPUT, options.result, 0, "no scenario `%s`; give one of its %d, as `%s`",
-                     options.scenario, result->n_scenarios, n > 0 ? names[0] : "");
-}
-
 static bool is_wanted(const struct result_scenario *scenario)
 {
     return !options.scenario || strcmp(options.scenario, scenario->name) == 0;
@@ -250,7 +234,8 @@ static int cmd_show(struct cli *cli)
     struct shown shown = {0}, sort = {0};
     int code = -1;
     if (options_check(&sort, &cli->errors) != 0 || result_read(&result, options.result, &arena, &cli->errors) != 0 ||
-        scenario_check(&result, &arena, &cli->errors) != 0 || columns_choose(&shown, &result, &cli->errors) != 0)
+        result_scenario_find(options.scenario, &result, options.result, &arena, &cli->errors) < 0 ||
+        columns_choose(&shown, &result, &cli->errors) != 0)
         goto out;
     form_open(&json, &result, &shown);
     for (int i = 0; i < result.n_scenarios; i++) {
