@@ -104,8 +104,6 @@ static bool check_claim(const char *path, const char *checkpoint, const struct s
         error_add(errors, STATUS_INPUT, path, 0,
                   "exists and is no part of this study and shard; give another --output, or --force to replace it");
     else there = access(path, F_OK) == 0;
-    /* A run that was killed right after it published left its checkpoint. */
-    if (there && run->n_shards == 0 && run_is_part(checkpoint, study, 1, 1)) unlink(checkpoint);
     if (!there && !run->resume && access(checkpoint, F_OK) == 0)
         error_add(errors, STATUS_INPUT, checkpoint, 0,
                   "holds a run that was not finished; --resume goes on with it, --force starts over");
@@ -119,6 +117,8 @@ static int claim(struct cli *cli, const char *path, const struct study *study, c
     if (cli->ranks.rank == 0) {
         *lock = output_lock(path, &cli->errors);
         if (*lock >= 0) there = check_claim(path, run->checkpoint, study, run, &cli->errors);
+        if (there && run->n_shards == 0 && run_is_part(run->checkpoint, study, 1, 1))
+            unlink(run->checkpoint); /* of a run that was killed right after it published */
         if (there && cli->errors.n == 0)
             printf("%s holds the result of this study already; --force runs it again, `cosweep show` shows it\n", path);
     }
