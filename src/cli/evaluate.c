@@ -15,7 +15,7 @@ static const struct option table[] = {
     {0},
 };
 
-/* The caller's mark of a candidate, text, number or null, as it was given. */
+/* The caller's mark of a candidate, text, number or null, as it was given; but a number beyond 2^53 comes back as a text. */
 static void id_answer(struct json *json, const struct node *id)
 {
     if (!id) return;
