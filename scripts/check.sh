@@ -31,6 +31,7 @@ check_cppcheck() {
 
 # One file at a time: clang-tidy 14 mixes up va_lists of several.
 check_tidy() {
+    clang-tidy --version >/dev/null
     cmake -S . -B build-tidy -DCMAKE_C_COMPILER=clang >/dev/null
     cmake --build build-tidy --target build_facts >/dev/null
     printf '%s\n' src/*/*.c | xargs -P "$(nproc)" -n 1 clang-tidy -p build-tidy --quiet 2>/dev/null
