@@ -38,9 +38,8 @@ check() # WHAT STATUS
 # ---- what the faults share ------------------------------------------------------------------------------------------
 
 { cat "$here/data/studies/stopped.yaml" && echo 'sensitivity: {parallelism: {cp: 8}}'; } >study.yaml
-# 10^14 candidates: longer than any wait here.
-sed 's/bandwidth: \[64.*512 GB.s\]/bandwidth: {from: 64 GB\/s, to: 512 GB\/s, step: 0.05 GB\/s}/
-    s/step: 8 GB/step: 0.2 GB/; s/step: 1 T/step: 0.1 T/' study.yaml >endless.yaml
+# 10^12 candidates in units of some milliseconds: longer than any wait here, and soon stopped.
+sed 's/^  tp:.*/&\n  dp: {from: 1, to: 10000, step: 1}/' study.yaml >endless.yaml
 
 quiet() { "$@" >"$notes"/out.txt 2>"$notes"/message.txt; }
 quietly() { exec "$@" >"$notes"/out.txt 2>"$notes"/message.txt; } # with & behind it: $! is the program
