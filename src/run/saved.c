@@ -26,7 +26,7 @@ struct file_head {
 };
 
 /* FNV-1a over words, then over what is left. */
-static uint64_t checksum(const char *data, size_t n)
+uint64_t saved_checksum(const char *data, size_t n)
 {
     uint64_t hash = 0xcbf29ce484222325u;
     size_t at = 0;
@@ -44,7 +44,7 @@ int32_t saved_build(void)
     char facts[128];
     const int n =
         snprintf(facts, sizeof facts, "%zu %zu %s", sizeof(struct point), sizeof(struct tally), program_revision());
-    return (int32_t)(checksum(facts, (size_t)n) & INT32_MAX);
+    return (int32_t)(saved_checksum(facts, (size_t)n) & INT32_MAX);
 }
 
 /* ---- in memory --------------------------------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ int saved_write(const struct saved *saved, const char *path, struct errors *erro
         pack_pass(&bytes, &saved->scenario[s].seeds);
         pack_pass(&bytes, &saved->scenario[s].sweep);
     }
-    const uint64_t sum = checksum(bytes.data, bytes.n);
+    const uint64_t sum = saved_checksum(bytes.data, bytes.n);
     bytes_add(&bytes, &sum, sizeof sum);
     const int status = publish(&bytes, path, errors);
     free(bytes.data);
@@ -226,7 +226,7 @@ static char *load(const char *path, size_t *n, struct file_head *head, struct er
         *n -= sizeof sum;
         memcpy(&sum, data + *n, sizeof sum);
         memcpy(head, data + sizeof magic, sizeof *head);
-        if (sum != checksum(data, *n)) why = "is damaged (its checksum is wrong)";
+        if (sum != saved_checksum(data, *n)) why = "is damaged (its checksum is wrong)";
         else if (head->n_study < 0 || (uint64_t)head->n_study > *n - sizeof magic - sizeof *head) why = "is damaged";
         else if (head->build != saved_build()) why = "was saved by another revision of cosweep, whose numbers may be others";
         else if (head->n_shards < 1 || head->n_shards > MOST_SHARDS || head->shard < 1 || head->shard > head->n_shards)

@@ -37,6 +37,8 @@ static inline bool saved_owns(const struct saved *saved, int64_t unit)
 /* A number for the build that saved a file: another layout of structs or another revision has another, and its files are
  * refused.  (Outside of a git checkout there is no revision, and only the layout counts.) */
 int32_t saved_build(void);
+/* Of all of a file but its last 8 bytes, which hold it. */
+uint64_t saved_checksum(const char *data, size_t n);
 int saved_write(const struct saved *saved, const char *path, struct errors *errors);
 /* Merge a file into `saved` (initialised).  A damaged, truncated or foreign file is refused by name.  Units that are
  * finished already are an error: a shard given twice. */

@@ -21,20 +21,6 @@ static const char study_text[] =
     "population: {sample: 3, histograms: [[latency, cost]]}\n"
     "sensitivity: {doubling: false, elasticity: false, parallelism: {tp: 2}}\n";
 
-/* As saved.c has it. */
-static uint64_t checksum(const uint8_t *data, size_t n)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    size_t at = 0;
-    for (uint64_t word; at + sizeof word <= n; at += sizeof word) {
-        memcpy(&word, data + at, sizeof word);
-        hash = (hash ^ word) * 0x100000001b3u;
-        hash ^= hash >> 29;
-    }
-    for (; at < n; at++) hash = (hash ^ data[at]) * 0x100000001b3u;
-    return hash;
-}
-
 /* The other shard, made once. */
 static const char *other_part(void)
 {
@@ -77,7 +63,7 @@ static void repair(uint8_t *file, size_t n)
         const int32_t build = saved_build();
         memcpy(file + STUDY_AT - sizeof build, &build, sizeof build);
     }
-    const uint64_t sum = checksum(file, n - 8);
+    const uint64_t sum = saved_checksum((const char *)file, n - 8);
     memcpy(file + n - 8, &sum, sizeof sum);
     arena_free(&arena);
 }
