@@ -1,5 +1,6 @@
 #!/bin/sh
-# Feeds bad input in bulk to every reader: scripts/fuzz.sh [SECONDS [TARGET]...]
+# Feeds bad input in bulk to every reader: scripts/fuzz.sh [--seed N] [SECONDS [TARGET]...]
+#   --seed N  the same inputs each time, as far as the time allows; by default they are new ones
 #   SECONDS   for each target, 3600 by default
 #   TARGET    study model evaluate result saved (libFuzzer, clang) and bytes (damaged HDF5 files); all by default
 # Starts from the inputs in tests/fuzz/corpus/TARGET; what reaches new code is kept in build-fuzz/corpus/TARGET for the next
@@ -11,6 +12,12 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=$root/build-fuzz
 targets='study model evaluate result saved bytes'
+seed=$(date +%s)
+if [ "${1:-}" = --seed ]; then
+    seed=${2:-}
+    shift $(($# < 2 ? $# : 2))
+    case $seed in '' | *[!0-9]*) echo "fuzz.sh: --seed takes a number; see scripts/fuzz.sh --help" >&2; exit 2 ;; esac
+fi
 case ${1:-} in
 -h | --help)
     sed -n '2,/^set -eu/s/^# \{0,1\}//p' "$0"
@@ -55,8 +62,8 @@ words() {
 fuzz() {
     mkdir -p "$folder/corpus/$1" "$folder/found/$1"
     words "$1" >"$scratch/$1.dict"
-    "$folder/fuzz_$1" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=1024 -max_len=8192 \
-        -dict="$scratch/$1.dict" -artifact_prefix="$folder/found/$1/" "$folder/corpus/$1" \
+    "$folder/fuzz_$1" -seed="$seed" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -malloc_limit_mb=1024 \
+        -max_len=8192 -dict="$scratch/$1.dict" -artifact_prefix="$folder/found/$1/" "$folder/corpus/$1" \
         "$root/tests/fuzz/corpus/$1" >"$folder/found/$1.log" 2>&1 || {
         grep -E '^fuzz: |ERROR|SUMMARY|runtime error' "$folder/found/$1.log" | head -n 5 >&2
         echo "fuzz.sh: $1: found something; see $folder/found/$1.log, and again:" >&2
@@ -85,7 +92,7 @@ for target; do
     minimise.*) minimise "$target" ;;
     *.bytes) # HDF5 itself leaks where it fails
         ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 /usr/bin/python3 "$root/tests/fuzz/bytes.py" \
-            "$folder/cosweep" --seconds "$seconds" --found "$folder/found/bytes" || failed=1
+            "$folder/cosweep" --seed "$seed" --seconds "$seconds" --found "$folder/found/bytes" || failed=1
         ;;
     *) fuzz "$target" || failed=1 ;;
     esac

@@ -1,5 +1,6 @@
 /* Does the HDF5 library survive a file?  On damaged bytes it may crash, hang or ask for all memory, and nothing it offers
- * tells beforehand.  So a file is read first by a child that may do no harm: what the child survived, its parent will. */
+ * tells beforehand.  So a file is read first by a child that may do no harm: what the child survived, its parent will,
+ * within the same bounds. */
 #define _DEFAULT_SOURCE /* RLIMIT_AS */
 #include "io/store_probe.h"
 
@@ -36,32 +37,39 @@ static rlim_t address_bytes(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-static void limit(int resource, rlim_t value)
+/* Lower a limit to `value`.  Returns what it was. */
+static struct rlimit limit(int resource, rlim_t value)
 {
-    struct rlimit limit;
-    if (getrlimit(resource, &limit) != 0) return;
-    if (limit.rlim_max != RLIM_INFINITY && value > limit.rlim_max) value = limit.rlim_max;
-    if (limit.rlim_cur != RLIM_INFINITY && value > limit.rlim_cur) value = limit.rlim_cur;
-    limit.rlim_cur = value;
-    setrlimit(resource, &limit);
+    struct rlimit was = {RLIM_INFINITY, RLIM_INFINITY};
+    if (getrlimit(resource, &was) != 0) return was;
+    struct rlimit now = was;
+    if (now.rlim_max != RLIM_INFINITY && value > now.rlim_max) value = now.rlim_max;
+    if (now.rlim_cur != RLIM_INFINITY && value > now.rlim_cur) value = now.rlim_cur;
+    now.rlim_cur = value;
+    setrlimit(resource, &now);
+    return was;
+}
+
+static struct rlimit limit_memory(int64_t file_bytes)
+{
+    const rlim_t now = address_bytes();
+    return limit(RLIMIT_AS, now > 0 ? now + PROBE_BYTES + PROBE_TIMES_FILE * (rlim_t)file_bytes : RLIM_INFINITY);
 }
 
 _Noreturn static void read_as_child(void (*read)(void *), void *what, int64_t file_bytes)
 {
-    const rlim_t now = address_bytes();
     for (int i = 0; i < N_DEADLY; i++) signal(deadly[i], SIG_DFL);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, PROBE_CPU_S + (rlim_t)(file_bytes / PROBE_BYTES_PER_S));
-    if (now > 0) limit(RLIMIT_AS, now + PROBE_BYTES + PROBE_TIMES_FILE * (rlim_t)file_bytes);
+    limit_memory(file_bytes);
     if (!freopen("/dev/null", "w", stderr)) _exit(1); /* the parent speaks */
     read(what);
     _exit(0);
 }
 
-int store_probe(const char *path, int64_t file_bytes, void (*read)(void *), void *what, struct errors *errors)
+static int probe(const char *path, int64_t file_bytes, void (*read)(void *), void *what, struct errors *errors)
 {
     int status;
-    if (!store_probing) return 0;
     fflush(NULL); /* nothing is to be printed twice */
     const pid_t child = fork();
     if (child < 0) return error_add(errors, STATUS_SYSTEM, path, 0, "cannot be read: no new process: %s", strerror(errno));
@@ -82,4 +90,13 @@ int store_probe(const char *path, int64_t file_bytes, void (*read)(void *), void
     return error_add(errors, STATUS_INPUT, path, 0,
                      "is damaged so that the HDF5 library (%s) %s; take it from a backup, or run the study again",
                      result_library(), how);
+}
+
+int store_probe(const char *path, int64_t file_bytes, void (*read)(void *), void *what, struct errors *errors)
+{
+    if (store_probing && probe(path, file_bytes, read, what, errors) != 0) return -1;
+    const struct rlimit was = store_probing ? limit_memory(file_bytes) : (struct rlimit){0};
+    read(what);
+    if (store_probing) setrlimit(RLIMIT_AS, &was);
+    return 0;
 }

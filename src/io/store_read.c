@@ -144,6 +144,11 @@ static void read_file(void *what)
     struct reading *const reading = what;
     struct get *const get = &reading->get;
     struct result *const result = reading->result;
+    if (H5Fis_hdf5(get->path) <= 0) {
+        get->failed = true;
+        error_add(get->errors, STATUS_INPUT, get->path, 0, "is not an HDF5 file; give a result of `cosweep run`");
+        return;
+    }
     const hid_t file = H5Fopen(get->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (!get_check(get, file, "file")) return;
     get_root(get, file, result);
@@ -153,12 +158,6 @@ static void read_file(void *what)
     get_rounds(get, file, result);
     get_performance(get, file, &result->performance);
     H5Fclose(file);
-}
-
-static void probe_file(void *what)
-{
-    const struct reading *const reading = what;
-    if (H5Fis_hdf5(reading->get.path) > 0) read_file(what);
 }
 
 int result_read(struct result *result, const char *path, struct arena *arena, struct errors *errors)
@@ -174,10 +173,7 @@ int result_read(struct result *result, const char *path, struct arena *arena, st
     reading.get.file_bytes = facts.st_size;
     reading.get.room_bytes = GET_ROOM_BYTES + GET_ROOM_TIMES_FILE * (int64_t)facts.st_size;
     store_quiet();
-    if (store_probe(path, facts.st_size, probe_file, &reading, errors) != 0) return -1;
-    if (H5Fis_hdf5(path) <= 0)
-        return error_add(errors, STATUS_INPUT, path, 0, "is not an HDF5 file; give a result of `cosweep run`");
-    read_file(&reading);
+    if (store_probe(path, facts.st_size, read_file, &reading, errors) != 0) return -1;
     return reading.get.failed ? -1 : 0;
 }
 
