@@ -24,8 +24,8 @@ case ${1:-} in
     exit 0
     ;;
 --minimise) seconds=minimise ;;
-*[!0-9]*)
-    echo "fuzz.sh: $1: is no number of seconds; see scripts/fuzz.sh --help" >&2
+*[!0-9]* | 0)
+    echo "fuzz.sh: $1: is no number of seconds above 0; see scripts/fuzz.sh --help" >&2
     exit 2
     ;;
 *) seconds=${1:-3600} ;;

@@ -172,14 +172,14 @@ static void assert_same_population(const struct result_scenario *a, const struct
     assert_memory_equal(a->sample.id, b->sample.id, (size_t)a->sample.n * sizeof(candidate_id));
 }
 
-/* One lowered index per unit, from both ends to the middle, over three outcomes that are merged. */
+/* One tile of one lowered index per unit, from both ends to the middle, over three outcomes that are merged. */
 static void assert_any_order(const struct result_scenario *result, const struct study *study, int scenario)
 {
     static struct worker worker;
     struct sweep sweep;
     struct outcome outcome[3];
     sweep_init(&sweep, study, scenario);
-    sweep.units = (struct units){study->space.n_lowered, 1};
+    sweep.units = (struct units){study->space.n_lowered * sweep.n_tiles, 1, sweep.n_tiles, 1};
     const struct outcome_options keeps = study_keeps(sweep.study);
     worker_init(&worker, &sweep);
     for (int o = 0; o < 3; o++) outcome_init(&outcome[o], &keeps);
@@ -187,6 +187,8 @@ static void assert_any_order(const struct result_scenario *result, const struct 
         worker_run(&worker, &outcome[u % 3], u % 2 ? u / 2 : sweep.units.n - 1 - u / 2);
     outcome_merge(&outcome[2], &outcome[0]);
     outcome_merge(&outcome[2], &outcome[1]);
+    assert_int_equal(outcome[2].n_distinct, result->n_distinct);
+    assert_memory_equal(outcome[2].n_refused, result->n_refused, sizeof result->n_refused);
     sample_finish(&outcome[2].sample);
     assert_int_equal(outcome[2].sample.n, result->sample.n);
     for (int64_t i = 0; i < result->sample.n; i++) assert_int_equal(outcome[2].sample.draw[i].id, result->sample.id[i]);
@@ -242,6 +244,17 @@ static struct study_case three_limits_case = {"prefill", {"limits={pes: 16, cost
 static struct study_case nothing_case = {"decode", {"limits={latency: 1 ns}"}};
 static struct study_case all_case = {"serve", {"population.sample=1000000", "limits={interactivity: 100, cost: 5000}"}};
 static struct study_case none_case = {"serve", {"population={sample: 0, histograms: []}"}};
+/* More rows than a tile has, in either table. */
+static struct study_case wire_tiles_case = {
+    "grid",
+    {"plan={tp: [2, 8, 1024], dp: 1, cp: 1, pp: 1, batch: 2}",
+     "hardware.pe={flops: 8 TFLOP/s, hbm_bandwidth: [256 GB/s, 1 TB/s, 2 TB/s], hbm_capacity: [10 MB, 8 GB]}",
+     "hardware.links={pe: {bandwidth: {from: 1 GB/s, to: 65 GB/s, step: 30 MB/s}}}", "population.sample=1000"}};
+static struct study_case work_tiles_case = {
+    "grid",
+    {"plan={tp: [1, 2, 64], dp: 2, cp: 1, pp: 1, batch: 2}",
+     "hardware.pe={flops: [8 TFLOP/s, 9 TFLOP/s], hbm_bandwidth: {from: 100 GB/s, to: 6500 GB/s, step: 3 GB/s}}",
+     "hardware.links={d2d: {bandwidth: [64 GB/s, 300 GB/s]}}", "limits={pes: 64, latency: 200 us, cost: 3000}"}};
 
 static void is_brute_force(void **state)
 {
@@ -349,6 +362,8 @@ int main(void)
         TEST(is_brute_force, nothing),
         TEST(is_brute_force, all),
         TEST(is_brute_force, none),
+        TEST(is_brute_force, wire_tiles),
+        TEST(is_brute_force, work_tiles),
         TEST(each_limit_is_brute_force, decode),
         TEST(each_limit_is_brute_force, serve),
         TEST(sample_is_uniform, grid),

@@ -54,19 +54,27 @@ static void ids_are_tuples(void **state)
     arena_free(&arena);
 }
 
-/* Every lowered index is in exactly one unit. */
+/* Every lowered index with every tile is in exactly one unit, which is of a size that can be waited for. */
 static void units_cover_the_space(void **state)
 {
-    static const int64_t lowered[] = {1, 4095, 4096, 4097, 1000000}, machines[] = {1, 976, 977, 4000000, 5000000};
+    static const int64_t lowered[] = {1, 4095, 4096, 4097, 1000000};
+    static const int64_t work[] = {1, 976, 2048, 2049, 100000}, wire[] = {1, 977, 4097, 123456, 30000000}, store[] = {1, 7};
     (void)state;
-    for (size_t i = 0; i < sizeof lowered / sizeof lowered[0]; i++)
-        for (size_t j = 0; j < sizeof machines / sizeof machines[0]; j++) {
-            const struct space space = {.n_lowered = lowered[i], .n_machines = machines[j]};
-            const struct units units = space_units(&space);
-            assert_true(units.n >= 1 && units.lowered_per_unit >= 1);
-            assert_true(units.n * units.lowered_per_unit >= lowered[i]);
-            assert_true((units.n - 1) * units.lowered_per_unit < lowered[i]);
-        }
+    for (int i = 0; i < 5 * 5 * 5 * 2 * 2; i++) {
+        struct space space = {.n_lowered = lowered[i % 5]};
+        space.n_group[GROUP_WORK] = work[i / 5 % 5];
+        space.n_group[GROUP_WIRE] = wire[i / 25 % 5];
+        space.n_group[GROUP_STORE] = store[i / 125 % 2];
+        space.n_machines = space.n_group[GROUP_WORK] * space.n_group[GROUP_WIRE] * space.n_group[GROUP_STORE];
+        const bool pruned = i / 250;
+        const struct units units = space_units(&space, pruned);
+        const int64_t n_tiles = space_tiles(&space, GROUP_WORK) * space_tiles(&space, GROUP_WIRE), n = units.n / units.parts;
+        assert_true(units.n >= 1 && units.lowered_per_unit >= 1 && units.n == n * units.parts);
+        assert_true(n * units.lowered_per_unit >= space.n_lowered && (n - 1) * units.lowered_per_unit < space.n_lowered);
+        assert_true(units.parts * units.tiles_per_part >= n_tiles && (units.parts - 1) * units.tiles_per_part < n_tiles);
+        assert_true(units.parts == 1 || units.lowered_per_unit == 1);
+        if (!pruned) assert_true(units.tiles_per_part * (space.n_machines / n_tiles) <= 2048 * 2048 * 7);
+    }
 }
 
 static void a_space_too_large_is_refused(void **state)

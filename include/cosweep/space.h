@@ -59,10 +59,17 @@ bool space_distinct(const struct space *space, const struct scenario *scenario, 
 
 /* ---- work units -------------------------------------------------------------------------------------------------- */
 
-/* Unit u of a scenario is lowered indices [from, to) with all machines.  Units depend on the space only. */
+/* A tile is TILE_ROWS rows of the work table with as many of the wire table and all of the store table, fewer at the ends;
+ * tile t of a plan has work rows from t % n_work_tiles * TILE_ROWS on. */
+enum { TILE_ROWS = 2048 };
+/* A unit is a range of lowered indices with all machines or, where these are too many, a part of the tiles of one.  Units
+ * depend on the space and the search only: a pruned one looks at few candidates, and needs what it saw before. */
 struct units {
     int64_t n, lowered_per_unit;
+    int64_t parts, tiles_per_part; /* of one lowered index; all tiles where parts is 1 */
 };
-struct units space_units(const struct space *space);
+struct units space_units(const struct space *space, bool pruned);
+/* Tiles along the work or wire table. */
+int64_t space_tiles(const struct space *space, enum knob_group group);
 
 #endif

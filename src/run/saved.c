@@ -64,7 +64,7 @@ static void pass_free(struct pass *pass)
 
 int saved_check(const struct study *study, const char *file, struct errors *errors)
 {
-    const int64_t n_units = space_units(&study->space).n, n_passes = study->search == SEARCH_PRUNED ? 2 : 1;
+    const int64_t n_units = study_units(study).n, n_passes = study->search == SEARCH_PRUNED ? 2 : 1;
     if (n_units <= most_units / n_passes / study->n_scenarios) return 0;
     return error_add(errors, STATUS_INPUT, file, 0,
                      "the sweep of %" PRId64 " plans and structures in %d scenarios has more than %" PRId64
@@ -75,7 +75,7 @@ int saved_check(const struct study *study, const char *file, struct errors *erro
 void saved_init(struct saved *saved, const struct study *study, int shard, int n_shards)
 {
     const struct outcome_options seeds = {.n_objectives = study->n_objectives}, keeps = study_keeps(study);
-    const int64_t n_units = space_units(&study->space).n;
+    const int64_t n_units = study_units(study).n;
     *saved = (struct saved){.study = study, .shard = shard, .n_shards = n_shards, .n_scenarios = study->n_scenarios};
     saved->scenario = calloc((size_t)study->n_scenarios, sizeof *saved->scenario);
     if (!saved->scenario) out_of_memory();

@@ -1,10 +1,8 @@
 /* The sweep of a work unit: plans on the outside, each lowered once; the grid of machines on the inside, in tiles whose
- * times stay in the cache (slice.c). */
+ * times stay in the cache (slice.c).  A plan that meets many machines is shared among units by tiles. */
 #include "sweep.h"
 #include <math.h>
 #include <string.h>
-
-enum { TILE_ROWS = 2048 }; /* rows of the work or wire table that one tile takes */
 
 static int shorter(int64_t a, int64_t b)
 {
@@ -18,7 +16,9 @@ void sweep_init(struct sweep *sweep, const struct study *study, int scenario)
     const struct space *const space = &study->space;
     struct hardware machine = {0};
     struct plan unused;
-    *sweep = (struct sweep){.study = study, .scenario = &study->scenario[scenario], .units = space_units(space)};
+    *sweep = (struct sweep){.study = study, .scenario = &study->scenario[scenario], .units = study_units(study)};
+    sweep->n_work_tiles = space_tiles(space, GROUP_WORK);
+    sweep->n_tiles = sweep->n_work_tiles * space_tiles(space, GROUP_WIRE);
     space_decode(space, 0, &unused, &machine);
     work_rates_init(&sweep->work, (int)space->n_group[GROUP_WORK], &sweep->arena);
     wire_rates_init(&sweep->wire, (int)space->n_group[GROUP_WIRE], &sweep->arena);
@@ -40,6 +40,11 @@ void sweep_init(struct sweep *sweep, const struct study *study, int scenario)
 void sweep_free(struct sweep *sweep)
 {
     arena_free(&sweep->arena);
+}
+
+struct units study_units(const struct study *study)
+{
+    return space_units(&study->space, study->search == SEARCH_PRUNED);
 }
 
 struct outcome_options study_keeps(const struct study *study)
@@ -87,6 +92,25 @@ void worker_free(struct worker *worker)
     arena_free(&worker->arena);
 }
 
+/* ---- shares ------------------------------------------------------------------------------------------------------ */
+
+/* Lowered indices and tiles [from, to) of a unit. */
+struct share {
+    int64_t lowered_from, lowered_to, tile_from, tile_to;
+};
+
+static struct share share_of(const struct sweep *sweep, int64_t unit)
+{
+    const struct units *const units = &sweep->units;
+    struct share share = {.lowered_from = unit / units->parts * units->lowered_per_unit,
+                          .tile_from = unit % units->parts * units->tiles_per_part};
+    share.lowered_to = share.lowered_from + units->lowered_per_unit;
+    share.tile_to = share.tile_from + units->tiles_per_part;
+    if (share.lowered_to > sweep->study->space.n_lowered) share.lowered_to = sweep->study->space.n_lowered;
+    if (share.tile_to > sweep->n_tiles) share.tile_to = sweep->n_tiles;
+    return share;
+}
+
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
 /* Limits that depend on the store row tell the store rows apart: then each is a tile of its own. */
@@ -128,13 +152,14 @@ static int limit_of_plan(const struct study *study, const struct demand *demand)
     return -1;
 }
 
-static void run_machines(struct worker *worker, struct outcome *outcome, int64_t lowered,
+/* A unit's share of a plan's machines.  What all of them have in common is counted with the first. */
+static void run_machines(struct worker *worker, struct outcome *outcome, int64_t lowered, const struct share *share,
                          void (*run)(struct worker *, struct outcome *, const struct tile *))
 {
     const struct sweep *const sweep = worker->sweep;
     const struct demand *const demand = &worker->demand;
-    const int64_t rates = (int64_t)sweep->work.n * sweep->wire.n;
-    int64_t n_fitting = 0;
+    const int64_t rates = share->tile_from == 0 ? (int64_t)sweep->work.n * sweep->wire.n : 0;
+    int64_t n_fitting = 0, wire_from = -1;
     for (int k = 0; k < sweep->store.n; k++) {
         worker->fits[k] = evaluate_fits(demand, &sweep->store, k);
         n_fitting += worker->fits[k];
@@ -146,31 +171,54 @@ static void run_machines(struct worker *worker, struct outcome *outcome, int64_t
         outcome->n_refused[REASON_LIMIT + limit] += n_fitting * rates;
         return;
     }
-    for (int wire_from = 0; wire_from < sweep->wire.n; wire_from += TILE_ROWS) {
-        struct tile tile = {.lowered = lowered, .wire_from = wire_from};
-        tile.wire = wire_rates_part(&sweep->wire, wire_from, shorter(sweep->wire.n - wire_from, TILE_ROWS));
-        evaluate_wire(&worker->times, demand, &tile.wire);
-        for (int work_from = 0; work_from < sweep->work.n; work_from += TILE_ROWS) {
-            tile.work_from = work_from;
-            tile.work = work_rates_part(&sweep->work, work_from, shorter(sweep->work.n - work_from, TILE_ROWS));
-            evaluate_work(&worker->times, demand, &tile.work);
-            run_stores(worker, outcome, &tile, n_fitting, run);
-        }
+    for (int64_t t = share->tile_from; t < share->tile_to; t++) {
+        struct tile tile = {.lowered = lowered};
+        tile.work_from = (int)(t % sweep->n_work_tiles) * TILE_ROWS;
+        tile.wire_from = (int)(t / sweep->n_work_tiles) * TILE_ROWS;
+        tile.work = work_rates_part(&sweep->work, tile.work_from, shorter(sweep->work.n - tile.work_from, TILE_ROWS));
+        tile.wire = wire_rates_part(&sweep->wire, tile.wire_from, shorter(sweep->wire.n - tile.wire_from, TILE_ROWS));
+        if (tile.wire_from != wire_from) evaluate_wire(&worker->times, demand, &tile.wire);
+        wire_from = tile.wire_from;
+        evaluate_work(&worker->times, demand, &tile.work);
+        run_stores(worker, outcome, &tile, n_fitting, run);
     }
 }
 
 /* ---- units ------------------------------------------------------------------------------------------------------- */
 
-static void clear_tallies(struct tally *tally, int n)
+/* Rows [from, to) of a table. */
+struct rows {
+    int from, to;
+};
+
+static struct rows rows_of_tiles(int64_t from, int64_t to, int n)
 {
-    for (int i = 0; i < n; i++) tally[i] = (struct tally){.min_s = INFINITY};
+    return (struct rows){(int)(from * TILE_ROWS), shorter(to * TILE_ROWS, n)};
+}
+
+/* The wire rows that the tiles touch, and the work rows: all, unless the tiles are of one row of tiles. */
+static struct rows wire_rows(const struct sweep *sweep, const struct share *share)
+{
+    return rows_of_tiles(share->tile_from / sweep->n_work_tiles, (share->tile_to - 1) / sweep->n_work_tiles + 1,
+                         sweep->wire.n);
+}
+
+static struct rows work_rows(const struct sweep *sweep, const struct share *share)
+{
+    const int64_t from = share->tile_from % sweep->n_work_tiles, to = from + share->tile_to - share->tile_from;
+    return to <= sweep->n_work_tiles ? rows_of_tiles(from, to, sweep->work.n) : (struct rows){0, sweep->work.n};
+}
+
+static void clear_tallies(struct tally *tally, struct rows rows)
+{
+    for (int i = rows.from; i < rows.to; i++) tally[i] = (struct tally){.min_s = INFINITY};
 }
 
 /* Rows of one table's tallies to the knobs of its group. */
-static void fold_tallies(struct effects *effects, const struct tally *tally, int n, enum knob_group group)
+static void fold_tallies(struct effects *effects, const struct tally *tally, struct rows rows, enum knob_group group)
 {
     const struct space *const space = effects->space;
-    for (int row = 0; row < n; row++) {
+    for (int row = rows.from; row < rows.to; row++) {
         if (tally[row].count == 0) continue;
         int64_t index = row;
         for (int a = space->first_axis[group + 1] - 1; a >= space->first_axis[group]; a--) {
@@ -180,26 +228,26 @@ static void fold_tallies(struct effects *effects, const struct tally *tally, int
     }
 }
 
-static void run_unit(struct worker *worker, struct outcome *outcome, int64_t unit,
-                     void (*run)(struct worker *, struct outcome *, const struct tile *))
+static void run_share(struct worker *worker, struct outcome *outcome, const struct share *share,
+                      void (*run)(struct worker *, struct outcome *, const struct tile *))
 {
     const struct sweep *const sweep = worker->sweep;
     const struct space *const space = &sweep->study->space;
-    const int64_t from = unit * sweep->units.lowered_per_unit, to = from + sweep->units.lowered_per_unit;
+    const int64_t n_machines = share->tile_from == 0 ? space->n_machines : 0; /* counted with the first part */
     struct walk walk;
-    walk_start(&walk, space, sweep->scenario, from);
-    for (; walk.lowered < to && walk.lowered < space->n_lowered; walk_next(&walk)) {
+    walk_start(&walk, space, sweep->scenario, share->lowered_from);
+    for (; walk.lowered < share->lowered_to; walk_next(&walk)) {
         if (!walk_is_distinct(&walk)) continue;
-        outcome->n_distinct += space->n_machines;
+        outcome->n_distinct += n_machines;
         const enum reason reason = plan_check(&walk.plan, sweep->scenario);
         if (reason != REASON_NONE) {
-            outcome->n_refused[reason] += space->n_machines;
+            outcome->n_refused[reason] += n_machines;
             continue;
         }
         const struct fabric fabric = fabric_of(&walk.machine);
         lower_set_fabric(&worker->lowering, &fabric);
         lower_plan(&worker->demand, &worker->lowering, &walk.plan);
-        run_machines(worker, outcome, walk.lowered, run);
+        run_machines(worker, outcome, walk.lowered, share, run);
     }
 }
 
@@ -207,29 +255,35 @@ void worker_run(struct worker *worker, struct outcome *outcome, int64_t unit)
 {
     const struct sweep *const sweep = worker->sweep;
     const bool effects = outcome->effects.all != NULL;
+    const struct share share = share_of(sweep, unit);
+    const struct rows work = work_rows(sweep, &share), wire = wire_rows(sweep, &share), store = {0, sweep->store.n};
     if (effects) {
-        clear_tallies(worker->work_tally, sweep->work.n);
-        clear_tallies(worker->wire_tally, sweep->wire.n);
-        clear_tallies(worker->store_tally, sweep->store.n);
+        clear_tallies(worker->work_tally, work);
+        clear_tallies(worker->wire_tally, wire);
+        clear_tallies(worker->store_tally, store);
     }
     worker->archive = &outcome->pareto;
     if (sweep->seeds) { /* what is cut may depend on this unit and the seeds only */
         pareto_copy_again(&worker->unit_archive, sweep->seeds);
         worker->archive = &worker->unit_archive;
     }
-    run_unit(worker, outcome, unit, tile_run);
+    run_share(worker, outcome, &share, tile_run);
     if (sweep->seeds) pareto_merge(&outcome->pareto, &worker->unit_archive); /* what waits in it is sorted there */
     if (!effects) return;
-    fold_tallies(&outcome->effects, worker->work_tally, sweep->work.n, GROUP_WORK);
-    fold_tallies(&outcome->effects, worker->wire_tally, sweep->wire.n, GROUP_WIRE);
-    fold_tallies(&outcome->effects, worker->store_tally, sweep->store.n, GROUP_STORE);
+    fold_tallies(&outcome->effects, worker->work_tally, work, GROUP_WORK);
+    fold_tallies(&outcome->effects, worker->wire_tally, wire, GROUP_WIRE);
+    fold_tallies(&outcome->effects, worker->store_tally, store, GROUP_STORE);
 }
 
 void worker_seed(struct worker *worker, struct outcome *outcome, int64_t unit)
 {
+    const struct share share = share_of(worker->sweep, unit);
     worker->archive = &outcome->pareto;
-    run_unit(worker, outcome, unit, tile_seed);
+    run_share(worker, outcome, &share, tile_seed);
 }
+
+/* ---- one row ----------------------------------------------------------------------------------------------------- */
+
 void sweep_row(struct result_row *row, const struct study *study, const struct scenario *scenario, candidate_id id)
 {
     static _Thread_local struct answer answer;

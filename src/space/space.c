@@ -155,11 +155,26 @@ bool space_distinct(const struct space *space, const struct scenario *scenario, 
 
 /* ---- work units -------------------------------------------------------------------------------------------------- */
 
-struct units space_units(const struct space *space)
+static int64_t parts_of(int64_t whole, int64_t part)
 {
-    static const int64_t candidates_per_unit = 4000000, most_lowered_per_unit = 4096;
-    int64_t per_unit = candidates_per_unit / space->n_machines;
+    return whole / part + (whole % part > 0);
+}
+
+int64_t space_tiles(const struct space *space, enum knob_group group)
+{
+    return parts_of(space->n_group[group], TILE_ROWS);
+}
+
+struct units space_units(const struct space *space, bool pruned)
+{
+    static const int64_t candidates_per_unit = 4000000, pruned_per_unit = 4000000000, most_lowered_per_unit = 4096;
+    const int64_t most = pruned ? pruned_per_unit : candidates_per_unit;
+    const int64_t n_tiles = space_tiles(space, GROUP_WORK) * space_tiles(space, GROUP_WIRE);
+    int64_t per_unit = candidates_per_unit / space->n_machines, tiles = n_tiles;
     if (per_unit > most_lowered_per_unit) per_unit = most_lowered_per_unit;
     if (per_unit < 1) per_unit = 1;
-    return (struct units){(space->n_lowered + per_unit - 1) / per_unit, per_unit};
+    if (space->n_machines > most) tiles = most / (space->n_machines / n_tiles);
+    if (tiles < 1) tiles = 1;
+    const int64_t parts = parts_of(n_tiles, tiles);
+    return (struct units){parts_of(space->n_lowered, per_unit) * parts, per_unit, parts, tiles};
 }
