@@ -17,6 +17,7 @@ import csv
 import functools
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -26,10 +27,18 @@ BAD = 0.5  # a row that is off by more is named
 CHUNK = 8192  # prompt tokens of a step: max_num_batched_tokens, chunked_prefill_size, max_num_tokens
 
 
-def model_of(name):
-    if name not in MODEL:
-        sys.exit("validate.py: nothing is known of model %s: add its facts to validation_facts.py" % name)
-    return MODEL[name]
+class Unknown(Exception):
+    """Of a row that cannot be predicted; its text says why."""
+
+
+def model_of(name, presets=()):
+    """A preset's name or inline facts.  A name that is not listed may be that of a preset and its variant."""
+    plain = name.rsplit("/", 1)[-1].lower()
+    found = MODEL.get(name) or max((preset for preset in presets if plain.replace("meta-", "").startswith(preset)),
+                                   key=len, default=None)
+    if not found:
+        raise Unknown("nothing is known of model %s: add its facts to validation_facts.py" % name)
+    return found
 
 
 def merged(base, changes):
@@ -46,6 +55,8 @@ class Engine:
 
     def __init__(self, program):
         self.program, self.known = program, {}
+        listing = subprocess.run([program, "models", "--json"], stdout=subprocess.PIPE, check=True)
+        self.presets = [preset["model"]["name"] for preset in json.loads(listing.stdout)]
 
     def ask(self, cases):
         keys = [json.dumps(case, sort_keys=True) for case in cases]
@@ -79,8 +90,10 @@ class Result:
 class Job:
     """A row of the serving tables: the plan its columns mean, and the batch of a replica."""
 
-    def __init__(self, row):
+    def __init__(self, row, presets):
         self.row, self.notes = row, []
+        if row["system"] not in SYSTEM:
+            raise Unknown("nothing is known of system %s: add its preset to validation_facts.py" % row["system"])
         self.prompt, self.answer = int(row["isl"]), int(row["osl"])
         self.tpot_s, self.ttft_s = float(row["silicon_tpot_ms"]) * 1e-3, float(row["silicon_ttft_ms"]) * 1e-3
         self.read_plan()
@@ -90,8 +103,8 @@ class Job:
         # NVIDIA's quantised Llama checkpoints, which TensorRT-LLM runs, ask for an fp8 cache; all others keep bf16.
         fp8_cache = "nvidia/" in row["model_path"] or (row["backend"] == "trtllm" and weights == "fp8"
                                                        and "Llama" in row["model_path"])
-        self.scenario = {"model": model_of(row["model_path"]), "weights": weights, "kv": "fp8" if fp8_cache else "bf16",
-                         "moe_imbalance": "random"}
+        self.scenario = {"model": model_of(row["model_path"], presets), "weights": weights,
+                         "kv": "fp8" if fp8_cache else "bf16", "moe_imbalance": "random"}
 
     def read_plan(self):
         """Columns hold what a table could: products of degrees where TP and EP are both given, a mere number of GPUs where a
@@ -160,8 +173,16 @@ def note_oddities(jobs, serves):
             job.notes.append("takes %.0f times what peak rates need" % (job.tpot_s / roofline_s))
 
 
-def serving(engine, source, rows):
-    jobs = [Job(row) for row in rows]
+def read_jobs(engine, source, rows, unknown):
+    for row in rows:
+        try:
+            yield Job(row, engine.presets)
+        except Unknown as why:
+            unknown.append("%s: %s: %s" % (source, row["id"], why))
+
+
+def serving(engine, source, rows, unknown):
+    jobs = list(read_jobs(engine, source, rows, unknown))
     limit_batches(engine, jobs)
     serves = engine.ask([job.serve(job.batch) for job in jobs])
     note_oddities(jobs, serves)
@@ -284,11 +305,11 @@ SOURCES = (  # id prefix, source, prediction
     ("DS-", "large-scale EP", expert_parallel), ("SGL-", "large-scale EP", expert_parallel))
 
 
-def published(engine, rows):
+def published(engine, rows, unknown):
     for row in rows:
         known = [(source, predict) for prefix, source, predict in SOURCES if row["id"].startswith(prefix)]
         if not known:
-            print("validate.py: published.csv: %s is of no known source" % row["id"], file=sys.stderr)
+            unknown.append("published: %s: of no known source: add it to SOURCES" % row["id"])
         elif row["metric"] == "oom":
             held = int(row["input_len"]) + int(row["output_len"]) - 1
             fits = engine.ask([decode_case(row, EAGER, held)])[0]["fits"]
@@ -346,14 +367,18 @@ def main():
     parser.add_argument("--cosweep", default="./build/cosweep", metavar="PROGRAM", help="default ./build/cosweep")
     parser.add_argument("--csv", metavar="FILE", help="write every prediction")
     arguments = parser.parse_args()
-    engine, folder = Engine(arguments.cosweep), arguments.measured
-    results = list(serving(engine, "serving, dense", read(folder, "serving_dense.csv")))
-    results += serving(engine, "serving, MoE", read(folder, "serving_moe.csv"))
-    results += published(engine, read(folder, "published.csv"))
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    engine, folder, unknown = Engine(arguments.cosweep), arguments.measured, []
+    results = list(serving(engine, "serving, dense", read(folder, "serving_dense.csv"), unknown))
+    results += serving(engine, "serving, MoE", read(folder, "serving_moe.csv"), unknown)
+    results += published(engine, read(folder, "published.csv"), unknown)
     if arguments.csv:
         write_csv(arguments.csv, results)
     report(results)
+    for row in unknown:
+        print("validate.py: no prediction: %s" % row, file=sys.stderr)
+    return 1 if unknown else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
