@@ -255,13 +255,13 @@ END
     ends 2
     says "other.h5.checkpoint: was saved by another revision of cosweep, whose numbers may be others; it is not used"
     rm other.h5.checkpoint
-    for file in late.h5.checkpoint part; do printf 2 | dd of=$file bs=1 seek=29 conv=notrunc 2>/dev/null; done
+    for file in late.h5.checkpoint part; do printf 3 | dd of=$file bs=1 seek=29 conv=notrunc 2>/dev/null; done
     run now.yaml -o late.h5 --resume
     ends 2
-    says "late.h5.checkpoint: is of format version 2, this program reads version 1"
+    says "late.h5.checkpoint: is of format version 3, this program reads version 2"
     quiet "$program" merge merged.h5 part
     ends 2
-    says "part: is of format version 2, this program reads version 1"
+    says "part: is of format version 3, this program reads version 2"
     only late.h5.checkpoint newer.h5 out.h5 part
 }
 

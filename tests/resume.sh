@@ -104,6 +104,44 @@ END
 check "the rate of a resumed run: $(tail -n 1 message.txt)" $?
 rm -f signal.h5*
 
+# ---- rounds -------------------------------------------------------------------------------------------------------------
+# Seven grids, and each time a fifth of what they take: it ends since finished rounds are saved, too.
+cat >rounds.yaml <<'END'
+study: rounds
+depth: two_stage
+search: pruned
+scenarios:
+  - {name: d, phase: decode, model: qwen3-8b, context: 8192}
+  - {name: p, phase: prefill, model: qwen3-8b, new_tokens: 2048}
+plan: {tp: [1, 2, 4, 8], cp: [1, 2], pp: [1, 2, 3, 4], dp: {from: 1, to: 16, step: 1}, batch: {from: 1, to: 16, step: 1}}
+hardware:
+  base: sip
+  pe: {flops: auto, hbm_bandwidth: auto, hbm_capacity: auto}
+  links: {pe: {bandwidth: auto}}
+sensitivity: {doubling: false, elasticity: false, parallelism: {tp: 8}}
+objectives: [latency, cost]
+END
+started_s=$(date +%s.%N)
+OMP_NUM_THREADS=1 "$program" run rounds.yaml -o rounds.h5 --progress none >/dev/null
+check "rounds without an interruption" $?
+limit_s=$(awk -v from="$started_s" -v to="$(date +%s.%N)" 'BEGIN { print (to - from) / 5 + 0.05 }')
+tries=0
+while [ ! -e again.h5 ] && [ "$tries" -lt 50 ]; do
+    tries=$((tries + 1))
+    OMP_NUM_THREADS=$((tries % 2 + 1)) "$program" run rounds.yaml -o again.h5 --resume --checkpoint 0.02s \
+        --time-limit "$limit_s" --progress none >/dev/null 2>message.txt
+    status=$?
+    [ $status -eq 4 ] || [ $status -eq 0 ] || check "try $tries of rounds (got $status: $(cat message.txt))" 1
+done
+/usr/bin/python3 "$here/same.py" rounds.h5 again.h5 >same.txt 2>&1
+check "rounds in $tries runs: $(head -n 2 same.txt | tr '\n' ' ')" $?
+[ "$tries" -gt 2 ] && [ "$(ls -d again.h5*)" = again.h5 ]
+check "nothing is left beside the result of $tries runs: $(ls -d again.h5* | tr '\n' ' ')" $?
+OMP_NUM_THREADS=1 "$program" run rounds.yaml -o other.h5 --time-limit "$limit_s" --progress none >/dev/null 2>&1
+"$program" run rounds.yaml -o other.h5 --resume --set plan.pp=1 --progress none >/dev/null 2>message.txt
+[ $? -eq 2 ] && grep -q "different study" message.txt
+check "a checkpoint of other rounds: $(cat message.txt)" $?
+
 # ---- checkpoints that may not be used ---------------------------------------------------------------------------------
 OMP_NUM_THREADS=1 "$program" run study.yaml -o limit.h5 --time-limit 0.05s --progress none >/dev/null 2>&1
 check "the time limit exits with 4" $(($? != 4))
@@ -145,6 +183,12 @@ check "a doubled shard: $(cat message.txt)" $?
 "$program" merge none.h5 part1 foreign part3 2>message.txt
 [ $? -eq 2 ] && grep -q "another study" message.txt
 check "a foreign shard: $(cat message.txt)" $?
+
+OMP_NUM_THREADS=1 "$program" run study.yaml --shard 1/3 -o late1 --time-limit 0.05s --progress none >/dev/null 2>&1
+mv late1.checkpoint late2.checkpoint
+"$program" run study.yaml --shard 2/3 -o late2 --resume --progress none >/dev/null 2>message.txt
+[ $? -eq 2 ] && grep -q "is of shard 1 of 3, not 2 of 3" message.txt
+check "a checkpoint of another shard: $(cat message.txt)" $?
 
 # ---- no surprises -------------------------------------------------------------------------------------------------------
 "$program" run study.yaml -o whole.h5 --progress none | grep -q "already"

@@ -1,11 +1,10 @@
-/* A study: its scenarios one after the other, what is asked of their Pareto sets, the joint front, and the rounds of
- * two_stage.  Rank 0 collects and looks once more at every row it stores. */
+/* One grid of a study: its scenarios one after the other, what is asked of their Pareto sets, the joint front.  Rank 0
+ * collects and looks once more at every row it stores. */
 #define _POSIX_C_SOURCE 200809L
-#include "cosweep/run.h"
+#include "grid.h"
 #include "joint.h"
 #include "keep.h"
 #include "provenance.h"
-#include "rounds.h"
 #include "stop.h"
 #include "units.h"
 #include <omp.h>
@@ -190,12 +189,15 @@ static int keep_all(struct result *result, const struct study *study, const stru
     return 0;
 }
 
-/* What a checkpoint holds, if there is one and it is wanted.  Rank 0 reads; all agree. */
+/* What a checkpoint holds, if there is one and it is wanted and not read yet.  Rank 0 reads; all agree. */
 static int load_checkpoint(struct saved *saved, const struct run_options *options, struct ranks ranks, struct errors *errors)
 {
     int failed = 0;
-    if (ranks.rank == 0 && options->resume && options->checkpoint && access(options->checkpoint, F_OK) == 0)
-        failed = saved_read(saved, options->checkpoint, errors);
+    const bool wanted = options->resume && options->checkpoint;
+    if (ranks.rank == 0 && wanted && saved->past->checkpoint != PAST_READ) {
+        saved->past->checkpoint = PAST_READ; /* later there is one of this run */
+        if (access(options->checkpoint, F_OK) == 0) failed = saved_read(saved, options->checkpoint, errors);
+    }
     return ranks_first(failed != 0) >= 0 ? -1 : 0;
 }
 
@@ -203,23 +205,25 @@ static int load_checkpoint(struct saved *saved, const struct run_options *option
 static int save_whole(const struct saved *saved, const struct run_options *options, struct ranks ranks,
                       struct errors *errors)
 {
-    const bool failed = ranks.rank == 0 && options->checkpoint && saved_write(saved, options->checkpoint, errors) != 0;
+    const bool wanted = ranks.rank == 0 && options->checkpoint && saved->past->checkpoint != PAST_AHEAD;
+    const bool failed = wanted && saved_write(saved, options->checkpoint, errors) != 0;
     return ranks_first(failed) >= 0 ? -1 : 0;
 }
 
-static int run_grid(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
-                    struct arena *arena, struct errors *errors)
+int grid_run(struct result *result, const struct study *study, const struct run_options *options, struct saved_past *past,
+             struct ranks ranks, struct arena *arena, struct errors *errors)
 {
     struct saved saved = {0};
     struct spent spent = {0};
     if (saved_check(study, study->name, errors) != 0) return -1;
-    if (ranks.rank == 0) saved_init(&saved, study, 1, 1);
+    if (ranks.rank == 0) saved_init(&saved, study, past, 1, 1);
     int status = load_checkpoint(&saved, options, ranks, errors);
     if (status == 0) status = sweep_all(&saved, study, options, ranks, &spent, errors);
     if (status == 0) {
         status = keep_all(result, study, &saved, ranks, &spent, arena);
         if ((status == 1 || study->population.full) && save_whole(&saved, options, ranks, errors) != 0) status = -1;
     }
+    if (status == 0 && ranks.rank == 0 && past->round > 0) saved_remember(&saved);
     if (ranks.rank == 0) saved_free(&saved);
     return status;
 }
@@ -230,13 +234,15 @@ int run_shard(const struct study *study, const struct run_options *options, cons
               struct errors *errors)
 {
     struct saved saved = {0};
+    struct saved_past past;
     struct spent spent = {0};
     if (study->two_stage)
         return error_add(errors, STATUS_INPUT, study->name, 0,
                          "two_stage cannot be cut into shards, since each round needs the whole "
                          "front; use depth: fine with search: pruned");
     if (saved_check(study, study->name, errors) != 0) return -1;
-    if (ranks.rank == 0) saved_init(&saved, study, options->shard, options->n_shards);
+    past_init(&past, study);
+    if (ranks.rank == 0) saved_init(&saved, study, &past, options->shard, options->n_shards);
     int status = load_checkpoint(&saved, options, ranks, errors);
     if (status == 0) status = sweep_all(&saved, study, options, ranks, &spent, errors);
     if (status == 0 && ranks.rank == 0) status = saved_write(&saved, path, errors);
@@ -249,29 +255,31 @@ bool run_is_part(const char *path, const struct study *study, int shard, int n_s
     struct arena arena = {0};
     struct errors *const unread = arena_alloc(&arena, 1, sizeof *unread);
     struct study of;
-    int its_shard, its_n;
-    const bool is = saved_study(path, &of, &its_shard, &its_n, &arena, unread) == 0 && of.hash == study->hash &&
-                    its_shard == shard && its_n == n_shards;
+    struct saved_facts facts;
+    const bool is = saved_study(path, &of, &facts, &arena, unread) == 0 && facts.asked_hash == study->hash &&
+                    facts.shard == shard && facts.n_shards == n_shards;
     arena_free(&arena);
     return is;
 }
 
 /* Read the parts, each shard once. */
-static int read_parts(struct saved *saved, struct study *study, const char *const *parts, int n_parts, struct arena *arena,
-                      struct errors *errors)
+static int read_parts(struct saved *saved, struct saved_past *past, struct study *study, const char *const *parts,
+                      int n_parts, struct arena *arena, struct errors *errors)
 {
     const char **given = NULL;
     int n_shards = 0;
     for (int p = 0; p < n_parts; p++) {
         struct study this_study;
-        int shard, of;
-        if (saved_study(parts[p], &this_study, &shard, &of, arena, errors) != 0) return -1;
+        struct saved_facts facts;
+        if (saved_study(parts[p], &this_study, &facts, arena, errors) != 0) return -1;
+        const int shard = facts.shard, of = facts.n_shards;
         if (p == 0) {
             *study = this_study;
             n_shards = of;
             if (saved_check(study, parts[p], errors) != 0) return -1;
             given = arena_alloc(arena, (size_t)n_shards + 1, sizeof *given);
-            saved_init(saved, study, 1, 1);
+            past_init(past, study);
+            saved_init(saved, study, past, 1, 1);
         }
         if (of != n_shards || this_study.hash != study->hash)
             return error_add(errors, STATUS_INPUT, parts[p], 0,
@@ -298,8 +306,9 @@ int run_merge(struct result *result, struct study *study, const char *const *par
 {
     const double start_s = clock_s();
     struct saved saved = {0};
+    struct saved_past past;
     struct spent spent = {0};
-    int status = read_parts(&saved, study, parts, n_parts, arena, errors);
+    int status = read_parts(&saved, &past, study, parts, n_parts, arena, errors);
     if (status == 0) status = keep_all(result, study, &saved, (struct ranks){0, 1}, &spent, arena);
     if (status == 0) result->performance.wall_s = clock_s() - start_s;
     saved_free(&saved);
@@ -314,81 +323,4 @@ void run_watch(double limit_s)
 const char *run_stop_cause(void)
 {
     return stop_cause();
-}
-
-/* ---- rounds ------------------------------------------------------------------------------------------------------ */
-
-/* The axes that rank 0 refined, to all. */
-static void share_axes(struct study *study, struct arena *arena)
-{
-    for (int a = 0; a < N_KNOBS; a++) {
-        struct axis_values *const axis = &study->space.axis[a];
-        size_t bytes = (size_t)axis->n * sizeof *axis->value;
-        if (!axis->is_auto) continue;
-        double *const value = ranks_share(axis->value, &bytes);
-        axis->n = (int)(bytes / sizeof *value);
-        axis->value = arena_alloc(arena, (size_t)axis->n, sizeof *axis->value);
-        memcpy(axis->value, value, bytes);
-        free(value);
-    }
-}
-
-static bool share_flag(bool flag)
-{
-    size_t bytes = sizeof flag;
-    bool *const shared = ranks_share(&flag, &bytes);
-    const bool value = *shared;
-    free(shared);
-    return value;
-}
-
-static int run_rounds(struct result *result, const struct study *study, const struct run_options *options,
-                      struct ranks ranks, struct arena *arena, struct errors *errors)
-{
-    struct result_round *const round = arena_alloc(arena, MOST_ROUNDS, sizeof *round);
-    struct study current = *study;
-    struct result before = {0}, after;
-    int n_rounds = 0;
-    current.two_stage = false;
-    for (bool go_on = true; go_on;) {
-        struct study front_only = current; /* a round needs its front, not its population */
-        front_only.search = SEARCH_PRUNED;
-        front_only.sensitivity = (struct sensitivity){0};
-        front_only.population.full = front_only.joint.wanted = false;
-        const struct run_options no_checkpoint = {.progress = options->progress};
-        const int status = run_grid(&after, &front_only, &no_checkpoint, ranks, arena, errors);
-        if (status != 0) return status;
-        if (ranks.rank == 0) {
-            struct result_round *const now = &round[n_rounds];
-            now->n_machines = current.space.n_machines;
-            now->movement = n_rounds > 0 ? round_movement(&before, &after) : 0.0;
-            for (int s = 0; s < after.n_scenarios; s++) now->n_rows += after.scenario[s].n_rows;
-            go_on = n_rounds + 1 < MOST_ROUNDS && (n_rounds == 0 || now->movement > ROUND_TOLERANCE);
-            struct study next;
-            go_on = go_on && round_refine(&next, &current, &after, arena);
-            if (go_on) current = next;
-            before = after;
-        }
-        n_rounds++;
-        go_on = share_flag(go_on);
-        if (!go_on) break;
-        share_axes(&current, arena);
-        if (study_restate(&current, arena, errors) != 0) return -1;
-    }
-    const int status = run_grid(result, &current, options, ranks, arena, errors);
-    if (ranks.rank != 0 || status != 0) return status;
-    result->study_hash = study->hash;
-    result->n_rounds = n_rounds;
-    result->round = round;
-    return 0;
-}
-
-int run_study(struct result *result, const struct study *study, const struct run_options *options, struct ranks ranks,
-              struct arena *arena, struct errors *errors)
-{
-    const double start_s = clock_s();
-    const int status = study->two_stage ? run_rounds(result, study, options, ranks, arena, errors)
-                                        : run_grid(result, study, options, ranks, arena, errors);
-    if (ranks.rank == 0 && status == 0) result->performance.wall_s = clock_s() - start_s;
-    return status;
 }

@@ -1,53 +1,21 @@
-/* The file:  magic | struct file_head | study text | per scenario and pass: n_units, finished, packed outcome | checksum */
-#define _POSIX_C_SOURCE 200809L
-#include "run/provenance.h"
+/* What a sweep has found so far, in memory. */
 #include "saved.h"
-#include <assert.h>
-#include <errno.h>
-#include <fcntl.h>
+#include "progress.h"
 #include <inttypes.h>
-#include <libgen.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A byte each, in memory and in the file. */
 static const int64_t most_units = INT64_C(1) << 28;
 
-#define SAVED_FORMAT "cosweep saved sweep, version "
-enum { SAVED_VERSION = 1 };
-static const char magic[32] = SAVED_FORMAT "1\n";
-
-struct file_head {
-    uint64_t study_hash;
-    int64_t n_study;                             /* bytes of its text */
-    int32_t shard, n_shards, n_scenarios, build; /* build: saved_build */
-};
-
-/* FNV-1a over words, then over what is left. */
-uint64_t saved_checksum(const char *data, size_t n)
+void past_init(struct saved_past *past, const struct study *asked)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
-    size_t at = 0;
-    for (uint64_t word; at + sizeof word <= n; at += sizeof word) {
-        memcpy(&word, data + at, sizeof word);
-        hash = (hash ^ word) * 0x100000001b3u;
-        hash ^= hash >> 29;
-    }
-    for (; at < n; at++) hash = (hash ^ (unsigned char)data[at]) * 0x100000001b3u;
-    return hash;
+    *past = (struct saved_past){.asked_hash = asked->hash, .written_s = clock_s()};
 }
 
-int32_t saved_build(void)
+void past_free(struct saved_past *past)
 {
-    char facts[128];
-    const int n =
-        snprintf(facts, sizeof facts, "%zu %zu %s", sizeof(struct point), sizeof(struct tally), program_revision());
-    return (int32_t)(saved_checksum(facts, (size_t)n) & INT32_MAX);
+    free(past->rounds.data);
 }
-
-/* ---- in memory --------------------------------------------------------------------------------------------------- */
 
 static void pass_init(struct pass *pass, int64_t n_units, const struct outcome_options *keeps)
 {
@@ -72,11 +40,12 @@ int saved_check(const struct study *study, const char *file, struct errors *erro
                      study->space.n_lowered, study->n_scenarios, most_units);
 }
 
-void saved_init(struct saved *saved, const struct study *study, int shard, int n_shards)
+void saved_init(struct saved *saved, const struct study *study, struct saved_past *past, int shard, int n_shards)
 {
     const struct outcome_options seeds = {.n_objectives = study->n_objectives}, keeps = study_keeps(study);
     const int64_t n_units = study_units(study).n;
-    *saved = (struct saved){.study = study, .shard = shard, .n_shards = n_shards, .n_scenarios = study->n_scenarios};
+    *saved = (struct saved){
+        .study = study, .past = past, .shard = shard, .n_shards = n_shards, .n_scenarios = study->n_scenarios};
     saved->scenario = calloc((size_t)study->n_scenarios, sizeof *saved->scenario);
     if (!saved->scenario) out_of_memory();
     for (int s = 0; s < study->n_scenarios; s++) {
@@ -112,218 +81,4 @@ bool saved_complete(const struct saved *saved)
 {
     int64_t n_units;
     return saved_count(saved, &n_units) == n_units;
-}
-
-/* ---- to a file --------------------------------------------------------------------------------------------------- */
-
-static void pack_pass(struct bytes *bytes, const struct pass *pass)
-{
-    bytes_add(bytes, &pass->n_units, sizeof pass->n_units);
-    bytes_add(bytes, pass->finished, (size_t)pass->n_units);
-    if (pass->n_units > 0) outcome_pack(&pass->outcome, bytes);
-}
-
-static int write_all(int file, const char *data, size_t n)
-{
-    while (n > 0) {
-        const ssize_t written = write(file, data, n);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return -1;
-        data += written;
-        n -= (size_t)written;
-    }
-    return 0;
-}
-
-/* Written beside its name, synced, renamed; whatever fails, the old file stays and no other is left. */
-static int publish(const struct bytes *bytes, const char *path, struct errors *errors)
-{
-    char temporary[4096], folder[4096];
-    unfinished_name(temporary, path);
-    snprintf(folder, sizeof folder, "%.4000s", path);
-    const int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    bool failed = file < 0 || write_all(file, bytes->data, bytes->n) != 0 || fsync(file) != 0;
-    int saved_errno = errno;
-    if (file >= 0 && close(file) != 0 && !failed) failed = true, saved_errno = errno;
-    if (!failed && rename(temporary, path) != 0) failed = true, saved_errno = errno;
-    if (failed) {
-        if (file >= 0) unlink(temporary);
-        return error_add(errors, STATUS_SYSTEM, path, 0, "cannot be saved: %s; what was saved before stays",
-                         strerror(saved_errno));
-    }
-    const int place = open(dirname(folder), O_RDONLY);
-    if (place >= 0) {
-        fsync(place);
-        close(place);
-    }
-    return 0;
-}
-
-int saved_write(const struct saved *saved, const char *path, struct errors *errors)
-{
-    struct bytes bytes = {0};
-    const struct file_head head = {
-        .study_hash = saved->study->hash,
-        .n_study = (int64_t)strlen(saved->study->effective),
-        .shard = saved->shard,
-        .n_shards = saved->n_shards,
-        .n_scenarios = saved->n_scenarios,
-        .build = saved_build(),
-    };
-    bytes_add(&bytes, magic, sizeof magic);
-    bytes_add(&bytes, &head, sizeof head);
-    bytes_add(&bytes, saved->study->effective, (size_t)head.n_study);
-    for (int s = 0; s < saved->n_scenarios; s++) {
-        pack_pass(&bytes, &saved->scenario[s].seeds);
-        pack_pass(&bytes, &saved->scenario[s].sweep);
-    }
-    const uint64_t sum = saved_checksum(bytes.data, bytes.n);
-    bytes_add(&bytes, &sum, sizeof sum);
-    const int status = publish(&bytes, path, errors);
-    free(bytes.data);
-    return status;
-}
-
-/* ---- from a file ------------------------------------------------------------------------------------------------- */
-
-/* What is in front, to know before anything is allocated whether the rest is worth it. */
-static bool is_foreign(char why[80], FILE *file)
-{
-    char front[sizeof magic + 1] = "";
-    const bool whole = fread(front, 1, sizeof magic, file) == sizeof magic && fseek(file, 0, SEEK_SET) == 0;
-    if (whole && memcmp(front, magic, sizeof magic) == 0) return false;
-    if (strncmp(front, SAVED_FORMAT, strlen(SAVED_FORMAT)) != 0)
-        snprintf(why, 80, "is no checkpoint or part of this version of cosweep");
-    else
-        snprintf(why, 80, "is of format version %ld, this program reads version %d",
-                 strtol(front + strlen(SAVED_FORMAT), NULL, 10), SAVED_VERSION);
-    return true;
-}
-
-/* The whole of a file whose checksum is right, without the checksum; NULL after an error. */
-static char *load(const char *path, size_t *n, struct file_head *head, struct errors *errors)
-{
-    struct stat facts;
-    uint64_t sum;
-    char *data = NULL, foreign[80];
-    const char *why = NULL;
-    if (stat(path, &facts) != 0) { /* before it is opened: a pipe would be waited for */
-        error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
-        return NULL;
-    }
-    FILE *const file = S_ISREG(facts.st_mode) ? fopen(path, "rb") : NULL;
-    const size_t least = sizeof magic + sizeof *head + sizeof sum;
-    *n = (size_t)facts.st_size;
-    if (!S_ISREG(facts.st_mode)) why = "is no plain file";
-    else if (!file) why = strerror(errno);
-    else if (*n < least) why = "is cut short";
-    else if (is_foreign(foreign, file)) why = foreign;
-    else if (!(data = malloc(*n))) why = "is larger than the memory there is";
-    else if (fread(data, 1, *n, file) != *n) why = "is cut short";
-    if (file) fclose(file);
-    if (!why) {
-        assert(data);
-        *n -= sizeof sum;
-        memcpy(&sum, data + *n, sizeof sum);
-        memcpy(head, data + sizeof magic, sizeof *head);
-        if (sum != saved_checksum(data, *n)) why = "is damaged (its checksum is wrong)";
-        else if (head->n_study < 0 || (uint64_t)head->n_study > *n - sizeof magic - sizeof *head) why = "is damaged";
-        else if (head->build != saved_build()) why = "was saved by another revision of cosweep, whose numbers may be others";
-        else if (head->n_shards < 1 || head->n_shards > MOST_SHARDS || head->shard < 1 || head->shard > head->n_shards)
-            why = "is damaged";
-    }
-    if (!why) return data;
-    error_add(errors, STATUS_INPUT, path, 0, "%s; it is not used: remove it, or give another", why);
-    free(data);
-    return NULL;
-}
-
-static bool is_finished(const struct pass *pass)
-{
-    for (int64_t u = 0; u < pass->n_units; u++)
-        if (!pass->finished[u]) return false;
-    return true;
-}
-
-/* Whether an id is of a candidate that a sweep may keep: a plan that is valid, on a machine of the space. */
-static bool is_candidate(const struct study *study, int scenario, candidate_id id)
-{
-    struct plan plan;
-    struct hardware hardware;
-    if (id < 0 || id >= study->space.n_raw) return false;
-    space_decode(&study->space, id, &plan, &hardware);
-    plan_pin(&plan, &study->scenario[scenario]);
-    return plan_check(&plan, &study->scenario[scenario]) == REASON_NONE;
-}
-
-static bool are_candidates(const struct study *study, int scenario, const struct outcome *outcome)
-{
-    for (int64_t i = 0; i < outcome->pareto.n; i++)
-        if (!is_candidate(study, scenario, outcome->pareto.point[i].id)) return false;
-    for (int64_t i = 0; i < outcome->sample.n; i++)
-        if (!is_candidate(study, scenario, outcome->sample.draw[i].id)) return false;
-    return true;
-}
-
-/* Shards of a pruned search all have the same seeds: `once` leaves them alone when they are there. */
-static int unpack_pass(struct pass *pass, const char *data, size_t n, size_t *at, bool once)
-{
-    int64_t n_units;
-    const bool skip = once && is_finished(pass);
-    if (n - *at < sizeof n_units) return -1;
-    memcpy(&n_units, data + *at, sizeof n_units);
-    *at += sizeof n_units;
-    if (n_units != pass->n_units || n - *at < (size_t)n_units) return -1;
-    for (int64_t u = 0; u < n_units; u++) pass->finished[u] |= (unsigned char)data[*at + (size_t)u] != 0;
-    *at += (size_t)n_units;
-    if (n_units == 0) return 0;
-    if (skip) {
-        struct outcome unused;
-        outcome_init(&unused, &(struct outcome_options){.n_objectives = pass->outcome.pareto.n_objectives});
-        const int status = outcome_unpack(&unused, data, n, at);
-        outcome_free(&unused);
-        return status;
-    }
-    if (outcome_unpack(&pass->outcome, data, n, at) != 0) return -1;
-    pareto_finish(&pass->outcome.pareto);
-    return 0;
-}
-
-int saved_read(struct saved *saved, const char *path, struct errors *errors)
-{
-    struct file_head head;
-    size_t n, at;
-    int status = 0;
-    char *const data = load(path, &n, &head, errors);
-    if (!data) return -1;
-    at = sizeof magic + sizeof head + (size_t)head.n_study;
-    if (head.study_hash != saved->study->hash || head.n_scenarios != saved->n_scenarios)
-        status = error_add(errors, STATUS_INPUT, path, 0,
-                           "is of a different study; it is not used: give another --output, or remove it");
-    for (int s = 0; s < saved->n_scenarios && status == 0; s++)
-        if (unpack_pass(&saved->scenario[s].seeds, data, n, &at, true) != 0 ||
-            unpack_pass(&saved->scenario[s].sweep, data, n, &at, false) != 0 ||
-            !are_candidates(saved->study, s, &saved->scenario[s].seeds.outcome) ||
-            !are_candidates(saved->study, s, &saved->scenario[s].sweep.outcome))
-            status = error_add(errors, STATUS_INPUT, path, 0, "is damaged; it is not used: remove it");
-    free(data);
-    return status;
-}
-
-int saved_study(const char *path, struct study *study, int *shard, int *n_shards, struct arena *arena, struct errors *errors)
-{
-    struct file_head head;
-    size_t n;
-    char *const data = load(path, &n, &head, errors);
-    if (!data) return -1;
-    char *const text = arena_alloc(arena, (size_t)head.n_study + 1, 1);
-    memcpy(text, data + sizeof magic + sizeof head, (size_t)head.n_study);
-    free(data);
-    *shard = head.shard;
-    *n_shards = head.n_shards;
-    if (study_parse(study, text, path, arena, errors) != 0) return -1;
-    if (study->hash != head.study_hash) /* the text does not say all that the file was made from */
-        return error_add(errors, STATUS_INPUT, path, 0,
-                         "its study reads back to another one; it was made by another version");
-    return 0;
 }

@@ -15,8 +15,21 @@ struct pass {
 };
 struct progress_of { struct pass seeds, sweep; }; /* seeds: n_units 0 unless the search is pruned */
 
+/* What outlives one sweep: in two_stage a run is several. */
+struct saved_past {
+    uint64_t asked_hash; /* of the study that was given */
+    int64_t round;       /* of two_stage, from 1; 0 = the sweep whose result is kept */
+    struct bytes rounds; /* the finished rounds before, packed; owned */
+    double written_s;    /* when a checkpoint was last written, or the run began */
+    /* The checkpoint that is resumed: not looked at, at a later round than this one, or all in memory. */
+    enum { PAST_UNREAD, PAST_AHEAD, PAST_READ } checkpoint;
+};
+void past_init(struct saved_past *past, const struct study *asked);
+void past_free(struct saved_past *past);
+
 struct saved {
     const struct study *study; /* borrowed */
+    struct saved_past *past;   /* borrowed */
     int shard, n_shards;       /* from 1; 1 of 1 = all */
     int n_scenarios;
     struct progress_of *scenario; /* owned */
@@ -24,7 +37,7 @@ struct saved {
 /* Whether a study has so few units that they can be kept account of; else -1 and an error. */
 int saved_check(const struct study *study, const char *file, struct errors *errors);
 /* Nothing finished yet. */
-void saved_init(struct saved *saved, const struct study *study, int shard, int n_shards);
+void saved_init(struct saved *saved, const struct study *study, struct saved_past *past, int shard, int n_shards);
 void saved_free(struct saved *saved);
 /* Whether every unit of the shard is finished. */
 bool saved_complete(const struct saved *saved);
@@ -40,11 +53,14 @@ int32_t saved_build(void);
 /* Of all of a file but its last 8 bytes, which hold it. */
 uint64_t saved_checksum(const char *data, size_t n);
 int saved_write(const struct saved *saved, const char *path, struct errors *errors);
-/* Merge a file into `saved` (initialised).  A damaged, truncated or foreign file is refused by name.  Units that are
- * finished already are an error: a shard given twice. */
+/* A finished round, to the past. */
+void saved_remember(const struct saved *saved);
+/* Merge a file into `saved` (initialised), or that of its rounds which `saved` is; past->checkpoint tells which.  A damaged,
+ * truncated or foreign file is refused by name, as are units that are finished already. */
 int saved_read(struct saved *saved, const char *path, struct errors *errors);
 /* The study and shard of a file, before anything else is known. Memory is the arena's. */
-int saved_study(const char *path, struct study *study, int *shard, int *n_shards, struct arena *arena,
+struct saved_facts { uint64_t asked_hash; int shard, n_shards; };
+int saved_study(const char *path, struct study *study, struct saved_facts *facts, struct arena *arena,
                 struct errors *errors);
 
 #endif

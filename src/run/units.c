@@ -36,7 +36,7 @@ struct work {
     struct thread *thread; /* [n_threads] */
     int n_threads;
     int64_t *todo, n_todo, at, batch;
-    double busy_s, saved_s;
+    double busy_s;
 };
 
 /* ---- one batch on this rank -------------------------------------------------------------------------------------- */
@@ -158,6 +158,7 @@ struct decision {
     int64_t batch;
 };
 
+/* Rank 0. */
 static struct decision decide(const struct work *work, bool stop, double batch_took_s)
 {
     const struct run_options *const options = work->options;
@@ -166,7 +167,7 @@ static struct decision decide(const struct work *work, bool stop, double batch_t
     const double batch_s = saves && options->checkpoint_s < longest_batch_s ? options->checkpoint_s : longest_batch_s;
     const double faster = batch_took_s > 0.0 ? batch_s / batch_took_s : 4.0;
     if (faster > 1.25 || faster < 0.8) now.batch = (int64_t)((double)work->batch * (faster < 4.0 ? faster : 4.0)) + 1;
-    if (saves && clock_s() - work->saved_s >= options->checkpoint_s) now.action = SAVE;
+    if (saves && clock_s() - work->saved->past->written_s >= options->checkpoint_s) now.action = SAVE;
     if (stop) now.action = STOP;
     return now;
 }
@@ -205,7 +206,6 @@ static int save(struct work *work)
     collect(work);
     int failed = 0;
     if (work->ranks.rank == 0) failed = saved_write(work->saved, work->options->checkpoint, work->errors);
-    work->saved_s = clock_s();
     return ranks_first(failed != 0) >= 0 ? -1 : 0;
 }
 
@@ -215,12 +215,12 @@ static int run_pass(struct work *work, bool all_shards)
     share_todo(work, all_shards);
     threads_init(work);
     work->batch = (int64_t)FIRST_UNITS_PER_THREAD * omp_get_max_threads() * work->ranks.n;
-    work->saved_s = clock_s();
     for (work->at = 0; work->at < work->n_todo && status == 0;) {
         const double from_s = clock_s();
         const int64_t done = run_batch(work);
         const bool stop = report(work, done);
-        const struct decision next = share_decision(decide(work, stop, clock_s() - from_s));
+        const struct decision mine = work->ranks.rank == 0 ? decide(work, stop, clock_s() - from_s) : (struct decision){0};
+        const struct decision next = share_decision(mine);
         if (next.action == STOP && work->options->checkpoint) status = save(work) == 0 ? 1 : -1;
         else if (next.action == STOP) status = 1;
         else if (next.action == SAVE && save(work) != 0) status = -1;

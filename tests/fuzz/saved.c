@@ -9,7 +9,7 @@
 
 #include "run/saved.h"
 
-enum { MAGIC_BYTES = 32, STUDY_AT = MAGIC_BYTES + 32, MOST_BYTES = 1 << 16 };
+enum { MAGIC_BYTES = 32, STUDY_AT = MAGIC_BYTES + 32, TAIL_BYTES = 24, MOST_BYTES = 1 << 16 };
 
 static const char study_text[] =
     "study: parts\n"
@@ -59,7 +59,10 @@ static void repair(uint8_t *file, size_t n)
     if (n_study >= 0 && n_study <= (int64_t)n - STUDY_AT - 8) {
         char *const text = arena_alloc(&arena, (size_t)n_study + 1, 1);
         memcpy(text, file + STUDY_AT, (size_t)n_study);
-        if (study_parse(&study, text, "part", &arena, &errors) == 0) memcpy(file + MAGIC_BYTES, &study.hash, 8);
+        if (study_parse(&study, text, "part", &arena, &errors) == 0) {
+            memcpy(file + MAGIC_BYTES, &study.hash, 8);
+            if (n >= STUDY_AT + TAIL_BYTES + 8) memcpy(file + n - TAIL_BYTES - 8, &study.hash, 8);
+        }
         const int32_t build = saved_build();
         memcpy(file + STUDY_AT - sizeof build, &build, sizeof build);
     }
@@ -110,17 +113,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static struct errors errors;
     struct arena arena = {0};
     struct study study;
-    int shard, n_shards;
+    struct saved_facts facts = {0};
     const char *const other = other_part();
     if (n > MOST_BYTES) return 0;
     memcpy(file, data, n);
     if (n >= STUDY_AT + 8) repair(file, n);
     const char *const path = fuzz_file(0, file, n);
     errors.n = errors.n_dropped = 0;
-    const int status = saved_study(path, &study, &shard, &n_shards, &arena, &errors);
+    const int status = saved_study(path, &study, &facts, &arena, &errors);
     fuzz_check_errors(&errors, status);
     if (status != 0 || fuzz_is_small(&study)) {
-        merge((const char *const[]){path, other}, n_shards == 2 && status == 0 ? 2 : 1);
+        merge((const char *const[]){path, other}, facts.n_shards == 2 && status == 0 ? 2 : 1);
         if (status == 0) go_on(&study, path);
     }
     arena_free(&arena);
