@@ -8,7 +8,7 @@
 set -u
 
 faults='killed_rank full_disk_checkpoint full_disk_publish unwritable_folder second_run newer_version clock_jumps no_locks
-no_memory late_stop leftovers finished_study long_name traced_writes'
+no_memory late_stop late_kill leftovers finished_study long_name traced_writes'
 if [ "${1:-}" = --list ]; then
     printf '%s\n' $faults
     exit
@@ -410,6 +410,36 @@ fault_late_stop() {
     /usr/bin/python3 -B "$here/same.py" full.h5 out.h5 >"$notes"/message.txt 2>&1
     check "the whole population: another result" $?
     only full.h5 out.h5
+}
+
+# Killed after the sweep: that was saved before the rest began, and is not done again.
+fault_late_kill() {
+    cat >late.yaml <<'END'
+study: late
+scenarios:
+  - {name: d, phase: decode, model: llama-3.1-70b, context: 8192}
+plan: {tp: 8, batch: 8}
+hardware:
+  base: sip
+  pe:
+    hbm_capacity: 24 GB
+    hbm_bandwidth: {from: 1 TB/s, to: 2 TB/s, step: 1 GB/s}
+    flops: {from: 4 TFLOP/s, to: 64 TFLOP/s, step: 100 GFLOP/s}
+  links: {pe: {bandwidth: {from: 64 GB/s, to: 1024 GB/s, step: 1 GB/s}}, c2c: {bandwidth: [50 GB/s, 100 GB/s, 200 GB/s]}}
+objectives: [latency, pes]
+sensitivity: {doubling: false, parallelism: {cp: 1024, tp: 1024, pp: 512, dp: 512}}
+END
+    quietly "$program" run late.yaml -o out.h5 --progress none &
+    await out.h5.checkpoint $!
+    kill -9 $!
+    wait $!
+    ends 137
+    only out.h5.checkpoint out.h5.lock
+    run late.yaml -o out.h5 --resume
+    ends 0
+    only out.h5
+    [ "$(/usr/bin/python3 -c 'import h5py; print(h5py.File("out.h5")["performance/candidates_per_s"][()])')" = 0.0 ]
+    check "it was swept again" $?
 }
 
 # What a killed process leaves goes with the next run, and nothing else.

@@ -91,6 +91,8 @@ static double collect_busy(double busy_s, struct ranks ranks)
     return busy_s;
 }
 
+static const double worth_saving_s = 1.0; /* less is swept again sooner than it is read */
+
 /* ---- one grid ---------------------------------------------------------------------------------------------------- */
 
 struct spent {
@@ -201,12 +203,14 @@ static int load_checkpoint(struct saved *saved, const struct run_options *option
     return ranks_first(failed != 0) >= 0 ? -1 : 0;
 }
 
-/* The whole sweep, for a run that stops after it, or may while it writes the population.  Collective; returns 0 or -1. */
-static int save_whole(const struct saved *saved, const struct run_options *options, struct ranks ranks,
+/* The whole sweep, unless the last checkpoint is younger than that.  Collective; returns 0 or -1. */
+static int save_whole(const struct saved *saved, double age_s, const struct run_options *options, struct ranks ranks,
                       struct errors *errors)
 {
-    const bool wanted = ranks.rank == 0 && options->checkpoint && saved->past->checkpoint != PAST_AHEAD;
-    const bool failed = wanted && saved_write(saved, options->checkpoint, errors) != 0;
+    bool failed = false;
+    if (ranks.rank == 0 && options->checkpoint && saved->past->checkpoint != PAST_AHEAD &&
+        clock_s() - saved->past->written_s >= age_s)
+        failed = saved_write(saved, options->checkpoint, errors) != 0;
     return ranks_first(failed) >= 0 ? -1 : 0;
 }
 
@@ -219,9 +223,12 @@ int grid_run(struct result *result, const struct study *study, const struct run_
     if (ranks.rank == 0) saved_init(&saved, study, past, 1, 1);
     int status = load_checkpoint(&saved, options, ranks, errors);
     if (status == 0) status = sweep_all(&saved, study, options, ranks, &spent, errors);
+    if (status == 0 && options->checkpoint_s > 0.0) /* what comes may take longer than what was */
+        status = save_whole(&saved, worth_saving_s, options, ranks, errors);
     if (status == 0) {
         status = keep_all(result, study, &saved, ranks, &spent, arena);
-        if ((status == 1 || study->population.full) && save_whole(&saved, options, ranks, errors) != 0) status = -1;
+        const bool may_stop = status == 1 || study->population.full; /* full: while it is written */
+        if (may_stop && save_whole(&saved, 0.0, options, ranks, errors) != 0) status = -1;
     }
     if (status == 0 && ranks.rank == 0 && past->round > 0) saved_remember(&saved);
     if (ranks.rank == 0) saved_free(&saved);
