@@ -115,6 +115,25 @@ static void efficiency_is_a_share(void **state)
     assert_true(highest > 0.95);
 }
 
+/* The machine's own work grows as the sequences do, up to the most that a plan may have. */
+static void own_work_grows_with_sequences(void **state)
+{
+    static struct random_candidate c;
+    (void)state;
+    random_state = 14;
+    for (int i = 0; i < 200; i++) {
+        random_candidate(&c);
+        c.scenario.past_tokens = 1000000000;
+        c.plan = plan_of_ones;
+        c.plan.batch = 1000000;
+        lower(&c.demand, &c.scenario, &c.plan, &c.hardware);
+        const double flop = c.demand.own_flop;
+        c.plan.dp = 65536;
+        lower(&c.demand, &c.scenario, &c.plan, &c.hardware);
+        assert_near(c.demand.own_flop, 65536.0 * flop);
+    }
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* Weights the latency model stores: all parameters but the last norm and MLA's own. */
@@ -317,6 +336,7 @@ int main(void)
         cmocka_unit_test(better_rates_never_hurt),
         cmocka_unit_test(time_scales),
         cmocka_unit_test(efficiency_is_a_share),
+        cmocka_unit_test(own_work_grows_with_sequences),
         cmocka_unit_test(every_weight_is_somewhere),
         cmocka_unit_test(tp_divides_all_but_norms),
         cmocka_unit_test(more_tp_never_takes_more_memory),

@@ -59,7 +59,7 @@ static double attention_bytes(const struct shares *s, int64_t window)
 
 double mla_expanded_rows(const struct shares *s)
 {
-    return (double)(s->b * ceil_ratio(s->sequence, s->plan.cp)) * (s->plan.ring == RING_KV ? (double)s->plan.cp : 1.0);
+    return (double)s->b * (double)ceil_ratio(s->sequence, s->plan.cp) * (s->plan.ring == RING_KV ? (double)s->plan.cp : 1.0);
 }
 
 static void lower_projections(struct demand *demand, const struct shares *s, int kind)
