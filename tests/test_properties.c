@@ -330,6 +330,65 @@ static void nothing_depends_on_names_or_history(void **state)
     }
 }
 
+/* ---- tiles ------------------------------------------------------------------------------------------------------- */
+
+/* FLOP of that stage's first row, in tiles of so many rows. */
+static double flop_in_tiles(struct random_candidate *c, enum stage stage, int64_t rows)
+{
+    c->hardware.gemm_tile_rows = (double)rows;
+    lower(&c->demand, &c->scenario, &c->plan, &c->hardware);
+    for (int r = 0; r < c->demand.n_rows; r++)
+        if (c->demand.row[r].stage == stage) return c->demand.row[r].flop;
+    fail_msg("no row of %s", stage_name[stage]);
+    return 0.0;
+}
+
+/* Tokens of `serve` are fractions whose sum may be a hair above the whole number that it is: no tile is begun for that. */
+static void whole_tiles_hold_no_padding(void **state)
+{
+    static struct random_candidate c;
+    (void)state;
+    random_state = 12;
+    for (int i = 0; i < 5000; i++) {
+        do random_candidate(&c);
+        while (c.scenario.phase != PHASE_SERVE);
+        const int64_t rows = PICK_WHOLE(2, 3, 16, 64), batch = 2 + random_below(300);
+        const int64_t tokens = rows * (batch + random_below(99));
+        c.plan.pp = 1;
+        c.plan.batch = c.scenario.answer_tokens = batch;
+        c.scenario.prompt_tokens = tokens - batch;
+        const double whole = flop_in_tiles(&c, STAGE_O_PROJ, 1), tiled = flop_in_tiles(&c, STAGE_O_PROJ, rows);
+        if (fabs(tiled - whole) > rounding * whole) fail_msg("%d tokens in tiles of %d", (int)tokens, (int)rows);
+    }
+}
+
+/* Every one of 64 experts gets 64 of 2048 x 2 pairs, wherever it is: one tile of 64. */
+static void whole_tiles_of_experts_hold_no_padding(void **state)
+{
+    static struct random_candidate c;
+    struct errors errors = {0};
+    (void)state;
+    random_state = 13;
+    do random_candidate(&c);
+    while (c.scenario.model.moe.experts == 0);
+    c.scenario.phase = PHASE_PREFILL;
+    c.scenario.new_tokens = 2048;
+    c.scenario.past_tokens = 0;
+    c.scenario.imbalance = IMBALANCE_UNIFORM;
+    c.scenario.model.moe.experts = 64;
+    c.scenario.model.moe.per_token = 2;
+    c.scenario.model.moe.dense_layers = 0;
+    c.scenario.model.moe.period = 1;
+    c.scenario.model.moe.shared_ffn = 0;
+    assert_int_equal(model_finish(&c.scenario.model, NULL, &errors, "test", 0), 0);
+    c.plan = plan_of_ones;
+    for (c.plan.ep = 1; c.plan.ep <= 64; c.plan.ep++) {
+        c.plan.tp = c.plan.ep;
+        const double whole = flop_in_tiles(&c, STAGE_GATE_UP, 1);
+        assert_near(flop_in_tiles(&c, STAGE_GATE_UP, 64), whole);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +404,8 @@ int main(void)
         cmocka_unit_test(steps_are_no_shorter_than_their_parts),
         cmocka_unit_test(more_context_never_helps),
         cmocka_unit_test(nothing_depends_on_names_or_history),
+        cmocka_unit_test(whole_tiles_hold_no_padding),
+        cmocka_unit_test(whole_tiles_of_experts_hold_no_padding),
     };
     return cmocka_run_group_tests_name("properties", tests, NULL, NULL);
 }

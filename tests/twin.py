@@ -350,8 +350,8 @@ def sizes(M, C, p):
     s.b = ceil_div(p.batch, min(p.pp, p.batch))
     s.m = ceil_div(p.batch, s.b)
     s.N = {"decode": lambda: s.b * C.T, "prefill": lambda: s.b * ceil_div(C.T, p.cp),
-           "serve": lambda: s.b * (1 + C.isl / C.osl)}[C.phase]()
-    s.nl = {"decode": lambda: s.N, "prefill": lambda: s.b, "serve": lambda: s.b * (1 + 1 / C.osl)}[C.phase]()
+           "serve": lambda: s.b * (C.isl + C.osl) / C.osl}[C.phase]()
+    s.nl = {"decode": lambda: s.N, "prefill": lambda: s.b, "serve": lambda: s.b * (C.osl + 1) / C.osl}[C.phase]()
     hg = ceil_div(M.hq, M.hkv)
     if M.mla:
         s.hq_ = ceil_div(M.hq, p.tp)
@@ -573,7 +573,7 @@ def moe_ffn(M, C, p, hw, s, groups, net, out):
     load = G * k / ep
     i = imbalance(C, p, load)
     Ec = ceil_div(E, ep)
-    Q = load * Ec * ep / E
+    Q = G * k * Ec / E
     mean_Ea = mean_over_steps(C, s, lambda tokens: E / ep * (1 - (1 - k / E) ** tokens))
     if ep == 1:
         hot, Ea = 1.0, mean_Ea

@@ -104,7 +104,7 @@ struct routing lower_routing(const struct shares *s)
     }
     r.mean_pairs = load;
     r.held = (double)ceil_ratio(model->moe.experts, s->plan.ep);
-    r.average = s->plan.ep == 1 ? load : load * r.held * ep / experts;
+    r.average = g * per_token * r.held / experts; /* divided once, as tokens are */
     if (s->plan.ep > 1) r.hot = larger(r.imbalance, 1.0 / r.average);
     r.pairs = r.average * r.hot;
     share_experts(&r, s);

@@ -154,7 +154,7 @@ static const struct definition {
     {SYMBOL_m, ALWAYS, "ceil(batch/b)"},
     {SYMBOL_N, IF(TRAIT_DECODE), "b*T"},
     {SYMBOL_N, IF(TRAIT_PREFILL), "b*ceil(T/cp)"},
-    {SYMBOL_N, IF(TRAIT_SERVE), "b*(1+isl/osl)"},
+    {SYMBOL_N, IF(TRAIT_SERVE), "b*(isl+osl)/osl"},
     {SYMBOL_hg, ALWAYS, "ceil(hq/hkv)"},
     {SYMBOL_hq_, IF(TRAIT_MLA), "ceil(hq/tp)"},
     {SYMBOL_hq_, IF(TRAIT_TP_COVERS_KV), "ceil(hg/floor(tp/hkv))"},
@@ -208,7 +208,7 @@ static const struct definition {
     {SYMBOL_i, IF(TRAIT_RANDOM), "min(ep,1+sqrt(2*ln(ep)/load))"},
     {SYMBOL_i, IF(TRAIT_FACTOR), "min(ep,factor)"},
     {SYMBOL_Ec, ALWAYS, "ceil(E/ep)"},
-    {SYMBOL_Q, ALWAYS, "load*Ec*ep/E"},
+    {SYMBOL_Q, ALWAYS, "G*k*Ec/E"},
     {SYMBOL_hot, IF(TRAIT_ONE_EP), "1"},
     {SYMBOL_hot, ALWAYS, "max(i,1/Q)"},
     {SYMBOL_Gd, ALWAYS, "b*ns"},
@@ -226,7 +226,7 @@ static const struct definition {
     {SYMBOL_Fs_, ALWAYS, "Fs/D"},
     {SYMBOL_nl, IF(TRAIT_DECODE), "N"},
     {SYMBOL_nl, IF(TRAIT_PREFILL), "b"},
-    {SYMBOL_nl, IF(TRAIT_SERVE), "b*(1+1/osl)"},
+    {SYMBOL_nl, IF(TRAIT_SERVE), "b*(osl+1)/osl"},
 };
 
 static bool holds(const struct symbols *symbols, const unsigned char when[MAX_CONDITIONS])

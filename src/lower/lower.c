@@ -96,21 +96,29 @@ static void share_heads(struct shares *s)
     s->score_dim = s->value_dim = dim / (double)s->split;
 }
 
+/* Tokens of so many sequences.  Those of `serve` are a fraction: divided last, so that a whole number is one, and begins no
+ * further tile. */
+static double share_of_tokens(const struct shares *s, double sequences)
+{
+    const struct scenario *const work = s->scenario;
+    if (s->serve) return sequences * (double)(work->prompt_tokens + work->answer_tokens) / (double)work->answer_tokens;
+    return sequences * (double)(s->prefill ? ceil_ratio(work->new_tokens, s->plan.cp) : work->new_tokens);
+}
+
 static void share_tokens(struct shares *s)
 {
     const struct scenario *const work = s->scenario;
     s->b = ceil_ratio(s->plan.batch, at_most(s->plan.pp, s->plan.batch));
     s->m = ceil_ratio(s->plan.batch, s->b);
-    const double b = (double)s->b;
+    const double b = (double)s->b, answer = (double)work->answer_tokens;
+    s->tokens = share_of_tokens(s, b);
     if (s->serve) {
         s->sequence = work->prompt_tokens + ceil_ratio(work->answer_tokens, 2);
-        s->prompt_per_token = (double)work->prompt_tokens / (double)work->answer_tokens;
-        s->tokens = b * (1.0 + s->prompt_per_token);
-        s->logit_tokens = b * (1.0 + 1.0 / (double)work->answer_tokens);
+        s->prompt_per_token = (double)work->prompt_tokens / answer;
+        s->logit_tokens = b * (answer + 1.0) / answer;
         return;
     }
     s->sequence = work->past_tokens + work->new_tokens;
-    s->tokens = b * (double)(s->prefill ? ceil_ratio(work->new_tokens, s->plan.cp) : work->new_tokens);
     s->logit_tokens = s->prefill ? b : s->tokens;
 }
 
@@ -122,7 +130,7 @@ static void share_ffn(struct shares *s)
     s->replicated_axes = AXES_TP | (over_cp && !s->prefill ? AXES_CP : 0);
     s->ffn_sharded = (s->sharded_axes & AXES_CP ? s->plan.cp : 1) * (over_dp ? s->plan.dp : 1);
     s->ffn_ranks = s->plan.tp * (over_cp ? s->plan.cp : 1) * (over_dp ? s->plan.dp : 1);
-    s->ffn_tokens = s->tokens * (double)s->ffn_sharded;
+    s->ffn_tokens = share_of_tokens(s, (double)s->b * (double)s->ffn_sharded);
 }
 
 void lower_shares(struct shares *s, const struct lowering *lowering, const struct plan *plan, bool tiles_and_waste)
