@@ -8,7 +8,7 @@
 set -u
 
 faults='killed_rank full_disk_checkpoint full_disk_publish unwritable_folder second_run newer_version clock_jumps no_locks
-no_memory late_stop late_kill leftovers finished_study long_name traced_writes'
+no_memory late_stop late_kill leftovers finished_study long_name traced_writes other_shard'
 if [ "${1:-}" = --list ]; then
     printf '%s\n' $faults
     exit
@@ -65,6 +65,22 @@ only() { # FILE...: what is in this folder, but for the notes of the test
     find . -mindepth 1 -maxdepth 1 ! -name '*.txt' ! -name '*.yaml' | sed 's/..//' | sort >"$notes"/there.txt
     cmp -s "$notes"/wanted.txt "$notes"/there.txt
     check "not only $* are there: $(tr '\n' ' ' <"$notes"/there.txt)" $?
+}
+edit() { # FILE [PLACE BITS]...: the bits change in these bytes of a checkpoint or part, and its checksum is right again
+    /usr/bin/python3 - "$@" <<'END'
+import struct, sys
+M = 2**64 - 1
+data = bytearray(open(sys.argv[1], "rb").read()[:-8])
+for place, bits in zip(sys.argv[2::2], sys.argv[3::2]):
+    data[int(place)] ^= int(bits)
+h, at = 0xcbf29ce484222325, 0
+for at in range(0, len(data) - 7, 8):
+    h = (h ^ struct.unpack_from("<Q", data, at)[0]) * 0x100000001b3 & M
+    h ^= h >> 29
+for byte in data[len(data) // 8 * 8:]:
+    h = (h ^ byte) * 0x100000001b3 & M
+open(sys.argv[1], "wb").write(data + struct.pack("<Q", h))
+END
 }
 skip() { # WHY: of this fault, what is left
     echo "skipped: $fault: $1"
@@ -238,19 +254,7 @@ fault_newer_version() {
     run now.yaml -o late.h5 --time-limit 0.1s
     run now.yaml --shard 1/1 -o part
     cp late.h5.checkpoint other.h5.checkpoint
-    /usr/bin/python3 - other.h5.checkpoint <<'END'
-import struct, sys
-M = 2**64 - 1
-data = bytearray(open(sys.argv[1], "rb").read()[:-8])
-data[60] ^= 1  # the build that saved it
-h, at = 0xcbf29ce484222325, 0
-for at in range(0, len(data) - 7, 8):
-    h = (h ^ struct.unpack_from("<Q", data, at)[0]) * 0x100000001b3 & M
-    h ^= h >> 29
-for byte in data[len(data) // 8 * 8:]:
-    h = (h ^ byte) * 0x100000001b3 & M
-open(sys.argv[1], "wb").write(data + struct.pack("<Q", h))
-END
+    edit other.h5.checkpoint 60 1 # the build that saved it
     run now.yaml -o other.h5 --resume
     ends 2
     says "other.h5.checkpoint: was saved by another revision of cosweep, whose numbers may be others; it is not used"
@@ -540,6 +544,34 @@ fault_traced_writes() {
         esac
     done
     cd results && only merged.h5 out.h5 part # and row.yaml
+}
+
+# What the whole or another shard had finished would count twice in a merge: such a checkpoint is not a shard's to go on with.
+fault_other_shard() {
+    for from in "out.h5" "part2 --shard 2/2"; do
+        quietly "$program" run study.yaml -o $from --checkpoint 0.02s --progress none &
+        await "${from%% *}.checkpoint" $!
+        kill -USR1 $!
+        wait $!
+        ends 4
+        cp "${from%% *}.checkpoint" part1.checkpoint
+        run study.yaml --shard 1/2 -o part1 --resume
+        ends 2
+        says "part1.checkpoint: is of shard . of ., not 1 of 2; it is not used"
+    done
+    mv out.h5.checkpoint part1.checkpoint
+    mv part2.checkpoint out.h5.checkpoint # the whole may go on with what a shard had finished
+    run study.yaml -o out.h5 --resume
+    ends 0
+    same out.h5
+    edit part1.checkpoint 52 3 # 1 of 1, it says 1 of 2 now
+    run study.yaml --shard 1/2 -o part1 --resume
+    ends 0
+    run study.yaml --shard 2/2 -o part2
+    quiet "$program" merge merged.h5 part1 part2
+    ends 2
+    says "part2: is damaged"
+    only out.h5 part1 part2
 }
 
 # ---- all ------------------------------------------------------------------------------------------------------------
