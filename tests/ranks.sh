@@ -66,6 +66,12 @@ for study in smoke ties pruned decode sensitivity stages; do
             fail "$study: $ranks ranks with $threads threads differ from one"
     done
 done
+# Fewer threads than OpenMP promised.
+for fewer in OMP_THREAD_LIMIT=1 OMP_THREAD_LIMIT=3 OMP_DYNAMIC=true OMP_MAX_ACTIVE_LEVELS=0; do
+    env OMP_NUM_THREADS=4 $fewer timeout 120 "$program" run "$work/smoke.yaml" -o "$work/fewer.h5" --force --progress none \
+        >"$work/out" 2>&1 || { fail "$fewer: exit code $?"; cat "$work/out" >&2; }
+    /usr/bin/python3 -B "$here/same.py" "$work/smoke.h5" "$work/fewer.h5" || fail "$fewer: another result"
+done
 # The comparison itself must see a difference.
 /usr/bin/python3 -B "$here/same.py" "$work/smoke.h5" "$work/ties.h5" >/dev/null && fail "same.py finds two studies the same"
 

@@ -101,10 +101,15 @@ static bool report(struct work *work, int64_t done)
     return stop_reason() != 0;
 }
 
-/* Each thread's memory is its own, and first touched by it. */
+/* Each thread's memory is its own, and first touched by it.  OpenMP may give fewer threads than it promises
+ * (OMP_THREAD_LIMIT, OMP_DYNAMIC, OMP_MAX_ACTIVE_LEVELS): from here on it promises what it gave. */
 static void threads_init(struct work *work)
 {
-    work->n_threads = omp_get_max_threads();
+    omp_set_dynamic(0);
+#pragma omp parallel
+#pragma omp single
+    work->n_threads = omp_get_num_threads();
+    omp_set_num_threads(work->n_threads);
     work->thread = malloc((size_t)work->n_threads * sizeof *work->thread);
     if (!work->thread) out_of_memory();
 #pragma omp parallel num_threads(work->n_threads)
