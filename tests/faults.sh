@@ -448,12 +448,15 @@ END
 
 # What a killed process leaves goes with the next run, and nothing else.
 fault_leftovers() {
-    quietly "$program" run study.yaml -o out.h5 --set population.full=true --progress none &
-    await 'out.h5.*.unfinished' $!
+    # Its standard error is closed: no file that it opens may be taken for that.
+    "$program" run study.yaml -o out.h5 --set population.full=true --progress bar >"$notes"/out.txt 2>&- &
+    await 'out.h5.[0-9]*.unfinished' $!
     kill -9 $!
     wait $!
     ends 137
-    ls out.h5.*.unfinished >/dev/null && [ -e out.h5.lock ]
+    [ -e out.h5.lock ] && [ ! -s out.h5.lock ]
+    check "the lock is not an empty file" $?
+    ls out.h5.*.unfinished >/dev/null
     check "nothing was left to clean" $?
     mkdir out.h5.8.unfinished
     ln -s study.yaml out.h5.6.unfinished

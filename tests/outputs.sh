@@ -52,6 +52,16 @@ refuses "does not begin with one" "$program" explain there.h5 --row 0,99 --json
 refuses "link to nothing" run "$smoke" -o dangling --force
 refuses "read from" run study.yaml -o ./study.yaml --force
 refuses "no result" run "$smoke" -o note.txt
+cp study.yaml own.lock
+cp study.yaml own.checkpoint
+refuses "own.lock: is there and not empty" run "$smoke" -o own --force
+refuses "own.lock: is there and not empty" run own.lock -o own --force
+refuses "own.lock: is there and not empty" "$program" export there.h5 --row best -o own
+rm own.lock
+refuses "read from (own.checkpoint)" run own.checkpoint -o own --force
+rm own.checkpoint
+mkdir own.checkpoint
+refuses "own.checkpoint: is a folder" run "$smoke" -o own --force
 for shard in 0/2 3/2 2 2/ 1/2/3 x 4294967297/4294967298; do refuses "give I.N with I from 1 to N" run "$smoke" --shard $shard; done
 refuses "no part" run "$smoke" --shard 1/2 -o there.h5
 refuses "no part" run "$smoke" --shard 1/2 -o note.txt

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
@@ -100,9 +101,18 @@ static int output_close(int code)
     return STATUS_SYSTEM;
 }
 
+/* Where the caller closed 0, 1 or 2, the next file that is opened would be taken for it.  What stands there instead can be
+ * neither read nor written, as before. */
+static void take_standard_files(void)
+{
+    for (int file = 0; file <= 2; file++)
+        if (fcntl(file, F_GETFD) < 0) open("/dev/null", file == 0 ? O_WRONLY : O_RDONLY);
+}
+
 int main(int argc, char **argv)
 {
     static struct cli cli;
+    take_standard_files();
     signal(SIGPIPE, SIG_IGN); /* seen as EPIPE in output_close */
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error like a full disk */
     cli.ranks = ranks_start(&argc, &argv);

@@ -12,9 +12,23 @@
 
 enum { MOST_NAME_CHARS = 200 }; /* of 255, so that ".checkpoint.PID.unfinished" fits behind it */
 
-int output_place(char place[4096], const char *path, const char *const *inputs, int n, struct errors *errors)
+int output_check(const char *path, const char *const *inputs, int n, struct errors *errors)
 {
     struct stat there, input;
+    if (lstat(path, &there) != 0) return 0;
+    if (stat(path, &there) != 0)
+        return error_add(errors, STATUS_INPUT, path, 0, "is a link to nothing; remove it, or give another --output");
+    if (!S_ISREG(there.st_mode))
+        return error_add(errors, STATUS_INPUT, path, 0, "is %s, not a plain file; give another --output",
+                         S_ISDIR(there.st_mode) ? "a folder" : "a device or pipe");
+    for (int i = 0; i < n; i++)
+        if (stat(inputs[i], &input) == 0 && input.st_dev == there.st_dev && input.st_ino == there.st_ino)
+            return error_add(errors, STATUS_INPUT, path, 0, "is what is read from (%s); give another --output", inputs[i]);
+    return 0;
+}
+
+int output_place(char place[4096], const char *path, const char *const *inputs, int n, struct errors *errors)
+{
     snprintf(place, 4096, "%.4000s", path);
     const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path;
     if (strlen(name) > MOST_NAME_CHARS || strlen(path) > 4000)
@@ -25,15 +39,7 @@ int output_place(char place[4096], const char *path, const char *const *inputs, 
     if (strcmp(path, "-") == 0)
         return error_add(errors, STATUS_INPUT, path, 0,
                          "is standard output, which takes no file; give --output a name, ./- for a file called so");
-    if (lstat(path, &there) != 0) return 0;
-    if (stat(path, &there) != 0)
-        return error_add(errors, STATUS_INPUT, path, 0, "is a link to nothing; remove it, or give another --output");
-    if (!S_ISREG(there.st_mode))
-        return error_add(errors, STATUS_INPUT, path, 0, "is %s, not a plain file; give another --output",
-                         S_ISDIR(there.st_mode) ? "a folder" : "a device or pipe");
-    for (int i = 0; i < n; i++)
-        if (stat(inputs[i], &input) == 0 && input.st_dev == there.st_dev && input.st_ino == there.st_ino)
-            return error_add(errors, STATUS_INPUT, path, 0, "is what is read from (%s); give another --output", inputs[i]);
+    if (output_check(path, inputs, n, errors) != 0) return -1;
     char *const real = realpath(path, NULL);
     if (real) snprintf(place, 4096, "%.4000s", real);
     free(real);
@@ -79,10 +85,15 @@ int output_lock(const char *path, struct errors *errors)
     struct stat held, named;
     lock_name(name, path);
     for (;;) {
-        const int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        const int lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (lock < 0)
             return error_add(errors, STATUS_SYSTEM, path, 0, "cannot write here: %s; give another file with -o",
                              strerror(errno));
+        if (fstat(lock, &held) == 0 && (!S_ISREG(held.st_mode) || held.st_size > 0)) {
+            close(lock);
+            return error_add(errors, STATUS_INPUT, name, 0,
+                             "is there and not empty, so no lock of a run; move it away, or give another --output");
+        }
         if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
             if (errno != EWOULDBLOCK) {
                 warn_unlocked(path, errno);
@@ -93,8 +104,7 @@ int output_lock(const char *path, struct errors *errors)
                              "is being written by another run; wait for it, or give another file with -o");
         }
         /* Another run may have removed the name between the two calls: then the lock is on a file nobody will find. */
-        if (stat(name, &named) == 0 && fstat(lock, &held) == 0 && named.st_ino == held.st_ino &&
-            named.st_dev == held.st_dev) {
+        if (stat(name, &named) == 0 && named.st_ino == held.st_ino && named.st_dev == held.st_dev) {
             unfinished_remove(path);
             return lock;
         }

@@ -90,7 +90,7 @@ static int name_files(char path[4096], char checkpoint[4096], const struct study
     else snprintf(name, sizeof name, "%s%s", study->name, dot && strcmp(dot, ".h5") == 0 ? "" : ".h5");
     if (output_place(path, name, &options.study, 1, errors) != 0) return -1;
     snprintf(checkpoint, 4096, "%.4000s.checkpoint", path);
-    return 0;
+    return output_check(checkpoint, &options.study, 1, errors);
 }
 
 /* Nothing of another run is thrown away unasked. */
