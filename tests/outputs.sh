@@ -82,6 +82,16 @@ if [ $status -eq 5 ] && ! ls large.h5* >/dev/null 2>&1; then passed=$((passed + 
     echo "FAILED ($status): a file size limit: $(cat message.txt); $(ls)"
 fi
 
+# Answers that are lost are an error, but for a reader that has seen enough.
+case='{"scenario": {"model": "llama-3.1-8b", "phase": "decode", "context": 8192}, "plan": {"tp": 4}}'
+echo "$case" | "$program" evaluate - >/dev/full 2>message.txt
+status=$?
+yes "$case" | { "$program" evaluate - 2>>message.txt; echo $? >left; } | head -n 1 >/dev/null
+if [ "$status $(cat left)" = "5 0" ] && [ "$(grep -c "standard output" message.txt)" = 1 ]; then passed=$((passed + 1)); else
+    failed=$((failed + 1))
+    echo "FAILED ($status, $(cat left)): evaluate on a full disk, and on a closed pipe: $(cat message.txt)"
+fi
+
 # Through a link the file it names is written.
 ln -s there.h5 link.h5
 run "$smoke" -o link.h5 --force >/dev/null

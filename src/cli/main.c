@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "run/provenance.h"
 
@@ -94,10 +96,13 @@ static int command_call(const struct command *command, int argc, char **argv, st
 /* A reader that closed the pipe has seen enough: no error.  A full disk behind stdout is one. */
 static int output_close(int code)
 {
+    struct pollfd reader = {.fd = STDOUT_FILENO, .events = POLLOUT};
     errno = 0;
     const bool failed = fflush(stdout) != 0 || ferror(stdout);
-    if (!failed || errno == EPIPE || errno == 0) return code;
-    fprintf(stderr, PROGRAM ": writing to standard output: %s\n", strerror(errno));
+    if (!failed || errno == EPIPE) return code;
+    /* It failed earlier, and what is left was written: only the pipe itself knows whether it was closed. */
+    if (errno == 0 && poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR)) return code;
+    fprintf(stderr, PROGRAM ": writing to standard output: %s\n", errno != 0 ? strerror(errno) : "not all could be written");
     return STATUS_SYSTEM;
 }
 

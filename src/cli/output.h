@@ -4,7 +4,8 @@
 
 #include "cli/cli.h"
 
-/* Whether a file may be made at `path`: what is there is nothing, or a plain file and none of the inputs[n].  Returns 0 or -1. */
+/* Whether a file may be made at `path`: what is there is nothing, or a plain file and none of the inputs[n].  Returns 0 or
+ * -1. */
 int output_check(const char *path, const char *const *inputs, int n, struct errors *errors);
 /* Where a file that is asked for as `path` really goes, links followed.  What is there may be nothing or a plain file, and
  * none of the inputs[n].  Returns 0 or -1. */
