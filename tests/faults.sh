@@ -8,7 +8,8 @@
 set -u
 
 faults='killed_rank full_disk_checkpoint full_disk_publish unwritable_folder second_run newer_version clock_jumps no_locks
-no_memory late_stop late_kill leftovers finished_study long_name traced_writes other_shard'
+no_memory late_stop late_kill leftovers finished_study long_name traced_writes other_shard
+io_errors'
 if [ "${1:-}" = --list ]; then
     printf '%s\n' $faults
     exit
@@ -322,17 +323,22 @@ sys.exit(h5py.File("out.h5").attrs["created"][:10] == time.strftime("%Y-%m-%d", 
 fault_no_locks() {
     shim <<'SHIM'
 #include <errno.h>
+#include <stdlib.h>
 int flock(int file, int operation)
 {
     (void)file, (void)operation;
-    errno = ENOSYS;
+    errno = atoi(getenv("FLOCK_ERRNO"));
     return -1;
 }
 SHIM
-    quiet env LD_PRELOAD=$PWD/shim.so "$program" run study.yaml -o out.h5 --progress none
-    ends 0
-    says "warning: out.h5: no lock can be had here"
-    same out.h5
+    for number in 38 37 95; do # ENOSYS, ENOLCK, EOPNOTSUPP
+        quiet env FLOCK_ERRNO=$number LD_PRELOAD=$PWD/shim.so "$program" run study.yaml -o out.h5 --progress none --force
+        ends 0
+        says "warning: .*out.h5: no lock can be had here"
+        same out.h5
+        quiet env FLOCK_ERRNO=$number LD_PRELOAD=$PWD/shim.so "$program" show out.h5
+        ends 0
+    done
     rm shim.c shim.so
     only out.h5
 }
@@ -575,6 +581,45 @@ fault_other_shard() {
     ends 2
     says "part2: is damaged"
     only out.h5 part1 part2
+}
+
+# What cannot be read now is not called damaged, and what cannot be written says why.
+fault_io_errors() {
+    run study.yaml -o out.h5 --time-limit 0.1s
+    ends 4
+    shim <<'SHIM'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+FILE *fopen(const char *path, const char *mode)
+{
+    FILE *(*real)(const char *, const char *);
+    *(void **)&real = dlsym(RTLD_NEXT, "fopen");
+    if (!strstr(path, ".checkpoint")) return real(path, mode);
+    errno = EIO;
+    return NULL;
+}
+ssize_t pwrite(int file, const void *data, size_t n, off_t at)
+{
+    (void)file, (void)data, (void)n, (void)at;
+    errno = EIO;
+    return -1;
+}
+SHIM
+    quiet env LD_PRELOAD=$PWD/shim.so "$program" run study.yaml -o out.h5 --resume --progress none
+    ends 2
+    says "out.h5.checkpoint: cannot be read: Input/output error$"
+    quiet env LD_PRELOAD=$PWD/shim.so "$program" run study.yaml -o other.h5 --progress none
+    ends 5
+    says "other.h5: cannot write .*: Input/output error"
+    rm shim.c shim.so
+    run study.yaml -o out.h5 --resume
+    ends 0
+    same out.h5
+    only out.h5
 }
 
 # ---- all ------------------------------------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 /* What writers and readers of the result file share: quiet, types, words, and the library's own for what went wrong. */
+#define _POSIX_C_SOURCE 200809L
 #include "io/store.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const store_search_name[2] = {[SEARCH_EXHAUSTIVE] = "exhaustive", [SEARCH_PRUNED] = "pruned"};
@@ -19,6 +21,7 @@ char *store_reason_words(char words[STORE_WORDS_CHARS], const struct result *res
 
 void store_quiet(void)
 {
+    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0); /* of no use here, and an error where a file system has no locks */
     H5dont_atexit(); /* after a full disk the library's own clean-up at exit crashes; we close what we open */
     H5open();
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);

@@ -119,12 +119,13 @@ static int sync_path(const char *path)
     return failed ? -1 : 0;
 }
 
-static hid_t file_make(const char *path)
+static hid_t file_make(struct put *put, const char *path)
 {
     const hid_t creation = H5Pcreate(H5P_FILE_CREATE);
     H5Pset_link_creation_order(creation, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
     H5Pset_obj_track_times(creation, false);
     const hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, creation, H5P_DEFAULT);
+    put_check(put, file, "file"); /* before the next call forgets why */
     H5Pclose(creation);
     return file;
 }
@@ -144,8 +145,8 @@ int result_write(const struct result *result, const char *path, struct errors *e
                          strerror(errno));
     close(descriptor);
     store_quiet();
-    const hid_t file = file_make(temporary);
-    if (put_check(&put, file, "file")) put_contents(&put, file, result);
+    const hid_t file = file_make(&put, temporary);
+    if (!put.failed) put_contents(&put, file, result);
     if (file >= 0) put_check(&put, H5Fclose(file), "file");
     if (!put.failed && (sync_path(temporary) != 0 || rename(temporary, path) != 0 || sync_path(dirname(folder)) != 0)) {
         put.failed = true;

@@ -201,22 +201,21 @@ static bool find_round(struct record *round, const struct record *file, const st
 /* A file whose checksum is right; the caller frees its data.  Returns 0, or -1 after an error. */
 static int load(struct record *out, const char *path, struct errors *errors)
 {
-    struct stat facts;
+    struct stat facts = {0};
     uint64_t sum;
     char *data = NULL, foreign[80];
     const char *why = NULL;
-    if (stat(path, &facts) != 0) /* before it is opened: a pipe would be waited for */
-        return error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
-    FILE *const file = S_ISREG(facts.st_mode) ? fopen(path, "rb") : NULL;
+    const bool there = stat(path, &facts) == 0, plain = S_ISREG(facts.st_mode);
+    FILE *const file = plain ? fopen(path, "rb") : NULL; /* a pipe would be waited for */
     size_t n = (size_t)facts.st_size;
-    if (!S_ISREG(facts.st_mode)) why = "is no plain file";
-    else if (!file) why = strerror(errno);
-    else if (n < sizeof magic + sizeof sum) why = "is cut short";
-    else if (is_foreign(foreign, file)) why = foreign;
-    else if (!(data = malloc(n))) why = "is larger than the memory there is";
-    else if (fread(data, 1, n, file) != n) why = "is cut short";
+    if (there && !plain) why = "is no plain file";
+    else if (file && n < sizeof magic + sizeof sum) why = "is cut short";
+    else if (file && is_foreign(foreign, file)) why = foreign;
+    else if (file && (data = malloc(n)) && fread(data, 1, n, file) != n) why = "is cut short";
+    const bool unread = file ? ferror(file) || (!why && !data) : !why; /* that says nothing of what is in it */
+    if (unread) error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
     if (file) fclose(file);
-    if (!why) {
+    if (!why && !unread) {
         assert(data);
         n -= sizeof sum;
         memcpy(&sum, data + n, sizeof sum);
@@ -225,9 +224,10 @@ static int load(struct record *out, const char *path, struct errors *errors)
         else if (out->head.build != saved_build())
             why = "was saved by another revision of cosweep, whose numbers may be others";
     }
-    if (!why) return 0;
+    if (!why && !unread) return 0;
+    if (!unread) error_add(errors, STATUS_INPUT, path, 0, "%s; it is not used: remove it, or give another", why);
     free(data);
-    return error_add(errors, STATUS_INPUT, path, 0, "%s; it is not used: remove it, or give another", why);
+    return -1;
 }
 
 static bool is_finished(const struct pass *pass)
