@@ -602,6 +602,15 @@ FILE *fopen(const char *path, const char *mode)
     errno = EIO;
     return NULL;
 }
+ssize_t pread(int file, void *data, size_t n, off_t at)
+{
+    static int calls;
+    ssize_t (*real)(int, void *, size_t, off_t);
+    *(void **)&real = dlsym(RTLD_NEXT, "pread");
+    if (++calls < 20) return real(file, data, n, at);
+    errno = EIO;
+    return -1;
+}
 ssize_t pwrite(int file, const void *data, size_t n, off_t at)
 {
     (void)file, (void)data, (void)n, (void)at;
@@ -615,6 +624,10 @@ SHIM
     quiet env LD_PRELOAD=$PWD/shim.so "$program" run study.yaml -o other.h5 --progress none
     ends 5
     says "other.h5: cannot write .*: Input/output error"
+    whole
+    quiet env LD_PRELOAD=$PWD/shim.so "$program" show ../whole.h5
+    ends 2
+    says "whole.h5: cannot read .*: Input/output error$"
     rm shim.c shim.so
     run study.yaml -o out.h5 --resume
     ends 0

@@ -55,8 +55,9 @@ int store_fail(struct errors *errors, int code, const char *path, const char *ve
         memmove(said, from, strlen(from) + 1);
         said[strcspn(said, "'")] = '\0';
     }
+    const bool by_system = quoted && strcmp(said, strerror(0)) != 0; /* it says nothing of what is in the file */
     return error_add(errors, code, path, 0, "cannot %s `%s`: %.300s%s", verb, object, said[0] ? said : "unknown cause",
-                     code == STATUS_INPUT ? "; the file is damaged, run its study again" : "");
+                     code != STATUS_INPUT || by_system ? "" : "; the file is damaged, run its study again");
 }
 
 const char *result_library(void)
