@@ -488,6 +488,14 @@ fault_finished_study() {
     [ "$(sum out.h5)" = "$before" ]
     check "the result was touched" $?
     only out.h5
+    run study.yaml --shard 1/2 -o part --time-limit 0.1s
+    cp part.checkpoint saved.txt
+    run study.yaml --shard 1/2 -o part --resume
+    cp saved.txt part.checkpoint
+    run study.yaml --shard 1/2 -o part
+    ends 0
+    only out.h5 part
+    rm part
     # A checkpoint of another study is not this run's to remove.
     run study.yaml -o out.h5 --set plan.pp=1 --force --time-limit 0.1s
     ends 4

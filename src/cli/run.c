@@ -113,14 +113,16 @@ static bool check_claim(const char *path, const char *checkpoint, const struct s
 /* May this run write here?  Rank 0 looks.  Returns 0; 1 when the result is there already; -1 after an error. */
 static int claim(struct cli *cli, const char *path, const struct study *study, const struct run_options *run, int *lock)
 {
+    const bool whole = run->n_shards == 0;
     bool there = false;
     if (cli->ranks.rank == 0) {
         *lock = output_lock(path, &cli->errors);
         if (*lock >= 0) there = check_claim(path, run->checkpoint, study, run, &cli->errors);
-        if (there && run->n_shards == 0 && run_is_part(run->checkpoint, study, 1, 1))
+        if (there && run_is_part(run->checkpoint, study, whole ? 1 : run->shard, whole ? 1 : run->n_shards))
             unlink(run->checkpoint); /* of a run that was killed right after it published */
         if (there && cli->errors.n == 0)
-            printf("%s holds the result of this study already; --force runs it again, `cosweep show` shows it\n", path);
+            printf("%s holds the %s of this study already; --force runs it again%s\n", path, whole ? "result" : "shard",
+                   whole ? ", `cosweep show` shows it" : "");
     }
     if (!all_good(cli)) return -1;
     return ranks_first(there) >= 0 ? 1 : 0;
