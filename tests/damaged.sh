@@ -56,6 +56,24 @@ def attribute(path, name, value):
     return damage
 
 
+# What stands in another file is not read: that may be a pipe.
+def elsewhere(path):
+    def damage(result):
+        shape = result[path].shape
+        del result[path]
+        result.create_dataset(path, shape, "f8", external=[(work + "/whole.h5", 0, shape[0] * 8)])
+    return damage
+
+
+def virtual(path):
+    def damage(result):
+        layout = h5py.VirtualLayout(result[path].shape, "f8")
+        layout[:] = h5py.VirtualSource(work + "/whole.h5", path, layout.shape)
+        del result[path]
+        result.create_virtual_dataset(path, layout)
+    return damage
+
+
 # Pairs, not a dict: a message that is there twice would lose a case.
 DAMAGES = [
     ("`reason` is not a table of known codes", element(SCENARIO + "parallelism/cp/reason", 99)),
@@ -100,6 +118,9 @@ DAMAGES = [
     ("`threads` is not a count", replace("performance/threads", 1e12)),
     ("`best_row` is not a row", attribute(SCENARIO, "best_row", -1)),
     ("`row` is not within the file", huge(SCENARIO + "pareto/row")),
+    ("`latency` is not within the file", elsewhere(SCENARIO + "pareto/latency")),
+    ("`latency` is not within the file", virtual(SCENARIO + "pareto/latency")),
+    ("cannot read `pareto`", replace(SCENARIO + "pareto", h5py.ExternalLink("whole.h5", SCENARIO + "pareto"))),
     ("`scenarios` is not a group of names", lambda result: result.move("scenarios/decode-8k", "scenarios/a b")),
 ]
 

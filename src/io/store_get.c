@@ -136,12 +136,27 @@ void get_group_close(hid_t group)
 
 /* ---- datasets --------------------------------------------------------------------------------------------------- */
 
+/* One whose values are in this file: another may be a pipe, which would be waited for. */
+static hid_t open_dataset(struct get *get, hid_t at, const char *name)
+{
+    const hid_t set = get->failed ? H5I_INVALID_HID : H5Dopen2(at, name, H5P_DEFAULT);
+    if (!get_check(get, set, name)) return set;
+    const hid_t creation = H5Dget_create_plist(set);
+    if (H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL)
+        get_refuse(get, name, "within the file");
+    H5Pclose(creation);
+    return set;
+}
+
 const char *get_long_text(struct get *get, hid_t at, const char *name)
 {
     const char *text = "";
     char *stored = NULL;
-    const hid_t set = get->failed ? H5I_INVALID_HID : H5Dopen2(at, name, H5P_DEFAULT);
-    if (!get_check(get, set, name)) return text;
+    const hid_t set = open_dataset(get, at, name);
+    if (get->failed) {
+        if (set >= 0) H5Dclose(set);
+        return text;
+    }
     const hid_t type = H5Dget_type(set), space = H5Dget_space(set), memory_type = store_text_type();
     if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != 1)
         get_refuse(get, name, "one variable-length text");
@@ -165,9 +180,8 @@ static bool is_plausible(const struct get *get, hid_t set, hssize_t n_values, si
 /* A dataset of numbers of `rank` dimensions (0 = scalar).  Invalid after a failure. */
 static hid_t get_dataset(struct get *get, hid_t at, const char *name, int rank, hsize_t shape[2])
 {
-    if (get->failed) return H5I_INVALID_HID;
-    const hid_t set = H5Dopen2(at, name, H5P_DEFAULT);
-    if (!get_check(get, set, name)) return set;
+    const hid_t set = open_dataset(get, at, name);
+    if (get->failed) return set;
     const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
     const H5T_class_t class = H5Tget_class(type);
     if (H5Sget_simple_extent_ndims(space) != rank || (class != H5T_INTEGER && class != H5T_FLOAT))

@@ -149,6 +149,7 @@ static void read_file(void *what)
         error_add(get->errors, STATUS_INPUT, get->path, 0, "is not an HDF5 file; give a result of `cosweep run`");
         return;
     }
+    H5Lunregister(H5L_TYPE_EXTERNAL); /* links lead nowhere outside, where a pipe may be */
     const hid_t file = H5Fopen(get->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (!get_check(get, file, "file")) return;
     get_root(get, file, result);
