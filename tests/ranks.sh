@@ -72,6 +72,23 @@ for fewer in OMP_THREAD_LIMIT=1 OMP_THREAD_LIMIT=3 OMP_DYNAMIC=true OMP_MAX_ACTI
         >"$work/out" 2>&1 || { fail "$fewer: exit code $?"; cat "$work/out" >&2; }
     /usr/bin/python3 -B "$here/same.py" "$work/smoke.h5" "$work/fewer.h5" || fail "$fewer: another result"
 done
+# Ranks with other numbers of threads than rank 0; a thousand units, most of them of plans that are refused.
+cat >"$work/units.yaml" <<'END'
+scenarios: [{name: decode, model: llama-3.2-1b, phase: decode, context: 1024}]
+plan: {tp: {from: 1, to: 8000, step: 1}}
+hardware:
+  pe:
+    flops: {from: 1 TFLOP/s, to: 80 TFLOP/s, step: 1 TFLOP/s}
+    hbm_bandwidth: {from: 10 GB/s, to: 800 GB/s, step: 10 GB/s}
+    hbm_capacity: {from: 1 GB, to: 80 GB, step: 1 GB}
+END
+OMP_NUM_THREADS=1 "$program" run "$work/units.yaml" -o "$work/units.h5" --progress none >"$work/out"
+for threads in "1 3" "3 1"; do
+    timeout 120 mpirun -n 1 env OMP_NUM_THREADS=${threads% *} "$program" run "$work/units.yaml" -o "$work/mixed.h5" --force \
+        : -n 1 env OMP_NUM_THREADS=${threads#* } "$program" run "$work/units.yaml" -o "$work/mixed.h5" --force \
+        >"$work/out" 2>"$work/err" </dev/null || { fail "ranks with $threads threads: exit code $?"; cat "$work/err" >&2; }
+    /usr/bin/python3 -B "$here/same.py" "$work/units.h5" "$work/mixed.h5" || fail "ranks with $threads threads: another result"
+done
 # The comparison itself must see a difference.
 /usr/bin/python3 -B "$here/same.py" "$work/smoke.h5" "$work/ties.h5" >/dev/null && fail "same.py finds two studies the same"
 

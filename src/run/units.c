@@ -219,7 +219,8 @@ static int run_pass(struct work *work, bool all_shards)
     int status = 0;
     share_todo(work, all_shards);
     threads_init(work);
-    work->batch = (int64_t)FIRST_UNITS_PER_THREAD * omp_get_max_threads() * work->ranks.n;
+    const int64_t first = (int64_t)FIRST_UNITS_PER_THREAD * work->n_threads * work->ranks.n;
+    work->batch = share_decision((struct decision){GO_ON, first}).batch; /* other ranks may have other numbers of threads */
     for (work->at = 0; work->at < work->n_todo && status == 0;) {
         const double from_s = clock_s();
         const int64_t done = run_batch(work);
