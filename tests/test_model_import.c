@@ -151,6 +151,48 @@ static void families_have_their_published_parameters(void **state)
                       " num_key_value_heads: 4, intermediate_size: 12288, moe_intermediate_size: 1536,"
                       " moe_num_experts: 64, moe_num_shared_experts: 2, moe_k: 6, moe_layer_start_index: 1,"
                       " moe_layer_end_index: 27, vocab_size: 103424}"},
+        {7069016064, "{model_type: bloom, n_embed: 4096, n_layer: 30, num_attention_heads: 32, vocab_size: 250880}"},
+        {6050882784, "{model_type: gptj, n_embd: 4096, n_layer: 28, n_head: 16, vocab_size: 50400, n_inner: null}"},
+        {2779683840, "{model_type: phi, hidden_size: 2560, num_hidden_layers: 32, num_attention_heads: 32,"
+                     " intermediate_size: 10240, vocab_size: 51200}"},
+        {41873153344, "{model_type: phimoe, hidden_size: 4096, num_hidden_layers: 32, num_attention_heads: 32,"
+                      " num_key_value_heads: 8, intermediate_size: 6400, num_local_experts: 16, num_experts_per_tok: 2,"
+                      " attention_bias: true, lm_head_bias: true, vocab_size: 32064}"},
+        {12143185920, "{model_type: stablelm, hidden_size: 5120, num_hidden_layers: 40, num_attention_heads: 32,"
+                      " num_key_value_heads: 8, intermediate_size: 13824, vocab_size: 100352, qk_layernorm: true,"
+                      " use_parallel_residual: true}"},
+        {7818448896, "{model_type: exaone, hidden_size: 4096, num_layers: 32, num_attention_heads: 32,"
+                     " num_key_value_heads: 8, head_dim: 128, intermediate_size: 14336, vocab_size: 102400}"},
+        {8053338176, "{model_type: apertus, hidden_size: 4096, num_hidden_layers: 32, num_attention_heads: 32,"
+                     " num_key_value_heads: 8, intermediate_size: 21504, hidden_act: xielu, qk_norm: true,"
+                     " vocab_size: 131072}"},
+        {16801974272, "{model_type: bailing_moe, hidden_size: 2048, num_hidden_layers: 28, num_attention_heads: 16,"
+                      " num_key_value_heads: 4, intermediate_size: 5632, moe_intermediate_size: 1408, num_experts: 64,"
+                      " num_shared_experts: 2, num_experts_per_tok: 6, first_k_dense_replace: 0, vocab_size: 126464}"},
+        {102889705216, "{model_type: bailing_moe_v2, hidden_size: 4096, num_hidden_layers: 32, num_attention_heads: 32,"
+                       " num_key_value_heads: 4, intermediate_size: 9216, moe_intermediate_size: 1024, num_experts: 256,"
+                       " num_shared_experts: 1, num_experts_per_tok: 8, first_k_dense_replace: 1, use_qk_norm: true,"
+                       " moe_shared_expert_intermediate_size: 1024, vocab_size: 157184}"},
+        {29943393920, "{model_type: glm4_moe_lite, hidden_size: 2048, num_hidden_layers: 47, num_attention_heads: 20,"
+                      " intermediate_size: 10240, moe_intermediate_size: 1536, n_routed_experts: 64, n_shared_experts: 1,"
+                      " num_experts_per_tok: 4, first_k_dense_replace: 1, q_lora_rank: 768, kv_lora_rank: 512,"
+                      " qk_nope_head_dim: 192, qk_rope_head_dim: 64, v_head_dim: 256, vocab_size: 154880}"},
+        {7504568320, "{model_type: hunyuan_v1_dense, hidden_size: 4096, num_hidden_layers: 32, num_attention_heads: 32,"
+                     " num_key_value_heads: 8, head_dim: 128, intermediate_size: 14336, num_experts: 1,"
+                     " tie_word_embeddings: true, vocab_size: 128167}"},
+        /* The next two cut to as many layers as they have entries here. */
+        {6041711104, "{model_type: hunyuan_v1_moe, hidden_size: 4096, num_hidden_layers: 2, num_attention_heads: 32,"
+                     " num_key_value_heads: 8, head_dim: 128, intermediate_size: 3072, moe_intermediate_size: [3072, 3072],"
+                     " num_experts: 64, num_shared_expert: [1, 1], moe_topk: [8, 8], vocab_size: 128167}"},
+        {571496960, "{model_type: granitemoehybrid, hidden_size: 2560, num_hidden_layers: 4, num_attention_heads: 40,"
+                     " num_key_value_heads: 8, intermediate_size: 8192, shared_intermediate_size: 8192, mamba_d_state: 256,"
+                     " layer_types: [attention, attention, attention, attention], num_local_experts: 0,"
+                     " tie_word_embeddings: true, vocab_size: 100352}"},
+        /* Multi-query by a word of the nested map, and a width beside it. */
+        {5609099264, "{model_type: mpt, d_model: 4096, n_heads: 32, n_layers: 32, vocab_size: 50432,"
+                     " attn_config: {attn_type: multiquery_attention}}"},
+        {4535357440, "{model_type: mpt, d_model: 4096, n_heads: 32, n_layers: 32, vocab_size: 50432,"
+                     " attn_config: {attn_type: multiquery_attention}, ffn_config: {ffn_hidden_size: 12288}}"},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         struct model model;
@@ -188,6 +230,46 @@ static void windows_apply_where_the_code_applies_them(void **state)
     assert_int_equal(import_text(&model, QWEN("llama", ", sliding_window: 256")), 0);
     assert_int_equal(model.window.tokens, 0);
     assert_contains(warnings, "sliding_window");
+    /* Qwen's code forgets the window unless it is switched on, whatever layer_types says; its defaults are its own. */
+#define LAYER_TYPES ", layer_types: [full_attention, full_attention, full_attention, full_attention, full_attention,"       \
+                    " full_attention, full_attention, sliding_attention]"
+    assert_int_equal(import_text(&model, QWEN("qwen3", ", sliding_window: 256, use_sliding_window: false" LAYER_TYPES)), 0);
+    assert_int_equal(model.window.tokens, 0);
+    assert_int_equal(import_text(&model, QWEN("qwen3", ", sliding_window: 256, use_sliding_window: true" LAYER_TYPES)), 0);
+    assert_int_equal(model.kind[1].n_layers, 1);
+    assert_int_equal(import_text(&model, QWEN("qwen3", ", use_sliding_window: true, max_window_layers: 0")), 0);
+    assert_int_equal(model.kind[0].window_tokens, 4096);
+    assert_int_equal(import_text(&model, QWEN("mistral", "")), 0);
+    assert_int_equal(model.kind[0].window_tokens, 4096);
+    assert_int_equal(import_text(&model, QWEN("gpt_oss", EXPERTS)), 0);
+    assert_int_equal(model.kind[0].window_tokens, 128);
+}
+
+/* What the code of a type takes where the config is silent; an explicit null is not silence. */
+static void fields_left_out_are_those_of_the_code(void **state)
+{
+    (void)state;
+#define LATENT ", qk_nope_head_dim: 64, qk_rope_head_dim: 32, v_head_dim: 64"
+    struct model model;
+    assert_int_equal(import_text(&model, QWEN("deepseek_v3", EXPERTS LATENT)), 0);
+    assert_int_equal(model.mla.q_rank, 1536);
+    assert_int_equal(model.mla.kv_rank, 512);
+    assert_int_equal(model.moe.shared_ffn, 64);
+    assert_int_equal(model.moe.dense_layers, 3);
+    assert_int_equal(import_text(&model, QWEN("deepseek_v3", EXPERTS LATENT ", q_lora_rank: null, n_shared_experts: null")),
+                     0);
+    assert_int_equal(model.mla.q_rank, 0);
+    assert_int_equal(model.moe.shared_ffn, 0);
+    assert_int_equal(import_text(&model, QWEN("deepseek_v2", EXPERTS ", use_mla: false, kv_lora_rank: 512")), 0);
+    assert_int_equal(model.mla.kv_rank, 0);
+    assert_int_equal(import_text(&model, QWEN("qwen2_moe", EXPERTS)), 0);
+    assert_int_equal(model.moe.shared_ffn, 5632);
+    assert_int_equal(import_text(&model, QWEN("ernie4_5_moe", EXPERTS)), 0);
+    assert_int_equal(model.moe.shared_ffn, 128);
+    assert_int_equal(model.moe.dense_layers, 1);
+    assert_int_equal(import_text(&model, "{model_type: starcoder2, hidden_size: 3072, num_hidden_layers: 30,"
+                                         " num_attention_heads: 24, intermediate_size: 12288, vocab_size: 49152}"), 0);
+    assert_int_equal(model.kv_heads, 2);
 }
 
 static void moe_layers_are_found_in_every_spelling(void **state)
@@ -197,12 +279,14 @@ static void moe_layers_are_found_in_every_spelling(void **state)
         const char *config;
         int dense_layers, period;
     } spelling[] = {
+#define FULL ", attention_chunk_size: null, intermediate_size_mlp: 2048"
         {QWEN("qwen3_moe", EXPERTS ", decoder_sparse_step: 2, mlp_only_layers: []"), 0, 2},
         {QWEN("qwen3_moe", EXPERTS ", decoder_sparse_step: 1, mlp_only_layers: [0, 1]"), 2, 1},
-        {QWEN("deepseek_v3", EXPERTS ", first_k_dense_replace: 3"), 3, 1},
-        {QWEN("deepseek_v3", EXPERTS ", moe_layer_freq: [0, 0, 0, 1, 1, 1, 1, 1]"), 3, 1},
-        {QWEN("llama4_text", EXPERTS ", interleave_moe_layer_step: 2"), 0, 2},
-        {QWEN("llama4_text", EXPERTS ", moe_layers: [3, 7]"), 0, 4},
+        {QWEN("deepseek", EXPERTS ", first_k_dense_replace: 3"), 3, 1},
+        {QWEN("deepseek", EXPERTS ", moe_layer_freq: [0, 0, 0, 1, 1, 1, 1, 1]"), 3, 1},
+        {QWEN("deepseek", EXPERTS ", moe_layer_freq: [false, false, false, true, true, true, true, true]"), 3, 1},
+        {QWEN("llama4_text", EXPERTS FULL ", interleave_moe_layer_step: 2"), 0, 2},
+        {QWEN("llama4_text", EXPERTS FULL ", moe_layers: [3, 7]"), 0, 4},
         {QWEN("ernie4_5_moe", EXPERTS ", moe_layer_start_index: 1, moe_layer_interval: 1, moe_layer_end_index: -1"), 1, 1},
     };
     for (size_t i = 0; i < sizeof spelling / sizeof spelling[0]; i++) {
@@ -241,6 +325,19 @@ static void what_cannot_be_represented_is_refused_by_name(void **state)
         {"[1, 2]", "no Hugging Face config"},
         {QWEN("llama", ", rope_theta: 1, num_local_experts: many"), "no whole number"},
         {QWEN("llama", ", tie_word_embeddings: 3"), "neither true nor false"},
+        {QWEN("llama4_text", EXPERTS ", intermediate_size_mlp: 2048"), "attends within chunks"},
+        {QWEN("mixtral", ""), "mixtral has experts"},
+        {QWEN("gpt_oss", ""), "gpt_oss has experts"},
+        {QWEN("qwen3_moe", EXPERTS ", n_routed_experts: 8"), "num_experts: `16` contradicts n_routed_experts: 8"},
+        {QWEN("qwen3_moe", EXPERTS ", mlp_only_layers: 3"), "no list of layers from 0 to 7"},
+        {QWEN("qwen3_moe", EXPERTS ", mlp_only_layers: [8]"), "no list of layers from 0 to 7"},
+        {QWEN("llama", ", n_layer: 4"), "n_layer: `4` contradicts num_hidden_layers: 8"},
+        {QWEN("hunyuan_v1_dense", ", use_cla: true"), "layers share caches"},
+        {QWEN("hunyuan_v1_moe", ", num_experts: [8, 16]"), "no whole number"},
+        {QWEN("granitemoehybrid", ", layer_types: [mamba, attention]"), "state-space"},
+        {QWEN("smollm3", ", use_sliding_window: true, sliding_window: 256"), "add layer_types"},
+        {QWEN("novel", ", hidden_act: silu, tie_word_embeddings: false, ffn_dim_multiplier: 2"), "ffn_dim_multiplier"},
+        {"{model_type: florence2, is_encoder_decoder: true, text_config: " QWEN("llama", "") "}", "is_encoder_decoder"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         struct model model;
@@ -265,6 +362,23 @@ static void unknown_types_and_fields_are_warned_of(void **state)
     assert_true(model.gated);
     assert_int_equal(import_text(&model, QWEN("llama", ", memory_slots: 7")), 0);
     assert_contains(warnings, "memory_slots is not understood");
+    assert_int_equal(import_text(&model, "{model_type: mpt, d_model: 512, n_heads: 8, n_layers: 8, vocab_size: 1000,"
+                                         " attn_config: {sliding_window_size: 64}}"), 0);
+    assert_contains(warnings, "sliding_window_size is not understood");
+    assert_int_equal(import_text(&model, QWEN("llama", ", use_qk_norm: true, intermediate_size_mlp: 9")), 0);
+    assert_contains(warnings, "norms of Q and K");
+    assert_int_equal(model.ffn, 1024);
+    assert_int_equal(import_text(&model, QWEN("llama", EXPERTS)), 0);
+    assert_contains(warnings, "num_experts is modelled, though the code of llama does not read it");
+    assert_int_equal(import_text(&model, QWEN("llama", ", kv_lora_rank: 256" LATENT)), 0);
+    assert_contains(warnings, "kv_lora_rank is modelled");
+    assert_int_equal(import_text(&model, QWEN("mixtral", EXPERTS ", first_k_dense_replace: 1")), 0);
+    assert_contains(warnings, "moe_intermediate_size is not used by mixtral");
+    assert_contains(warnings, "first_k_dense_replace is modelled");
+    assert_int_equal(model.moe.ffn, 1024);
+    assert_int_equal(import_text(&model, "{model_type: qwen3_omni_moe, thinker_config: {text_config: "
+                                         QWEN("qwen3_omni_moe_text", EXPERTS ", num_local_experts: 16") "}}"), 0);
+    assert_contains(warnings, "not the vision or audio tower");
     assert_int_equal(import_text(&model, QWEN("llama", ", memory_slots: null")), 0);
     assert_string_equal(warnings, "");
 }
@@ -275,6 +389,7 @@ int main(void)
         cmocka_unit_test(configs_become_their_presets),
         cmocka_unit_test(falcon_is_parallel_plain_multi_query_and_tied),
         cmocka_unit_test(families_have_their_published_parameters),
+        cmocka_unit_test(fields_left_out_are_those_of_the_code),
         cmocka_unit_test(windows_apply_where_the_code_applies_them),
         cmocka_unit_test(moe_layers_are_found_in_every_spelling),
         cmocka_unit_test(what_cannot_be_represented_is_refused_by_name),

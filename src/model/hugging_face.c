@@ -41,6 +41,13 @@ void reading_warn(struct reading *reading, const char *format, ...)
     va_end(arguments);
 }
 
+void warn_unread(struct reading *reading, const char *names)
+{
+    const struct node *const node = field_find(reading, names);
+    if (node != NULL && reading->family != NULL)
+        reading_warn(reading, "%s is modelled, though the code of %s does not read it", node->key, reading->family->type);
+}
+
 bool has_trait(const struct reading *reading, int trait)
 {
     return reading->family != NULL && (reading->family->traits & trait) != 0;
@@ -72,10 +79,20 @@ const struct node *field_find(const struct reading *reading, const char *names)
     return node;
 }
 
+/* The item that all of a list are, else the list. */
+static const struct node *find_common(const struct node *list)
+{
+    for (const struct node *item = list->first; item != NULL; item = item->next)
+        if (item->kind != NODE_TEXT || strcmp(item->text, list->first->text) != 0) return list;
+    return list->first != NULL ? list->first : list;
+}
+
 int64_t field_count(struct reading *reading, const char *names, int64_t fallback)
 {
-    const struct node *const node = field_find(reading, names);
-    if (node == NULL) return fallback;
+    const struct node *node = field_find(reading, names);
+    if (node == NULL) return default_count(reading, names, fallback);
+    check_synonyms(reading, names, node);
+    if (node->kind == NODE_LIST && has_trait(reading, PER_LAYER)) node = find_common(node);
     char *end = NULL;
     errno = 0;
     const long long value = node->kind == NODE_TEXT ? strtoll(node->text, &end, 10) : 0;
@@ -108,7 +125,8 @@ bool field_truth(struct reading *reading, const char *names, bool fallback)
 /* A count that the model cannot do without. */
 static int64_t required_count(struct reading *reading, const char *names, int64_t fallback)
 {
-    if (field_find(reading, names) != NULL || fallback > 0) return field_count(reading, names, fallback);
+    if (field_find(reading, names) != NULL || default_count(reading, names, fallback) > 0)
+        return field_count(reading, names, fallback);
     reading_refuse(reading, NULL, "%.*s: missing, and model_type says nothing of it; add it", (int)strcspn(names, " "),
                    names);
     return 0;
@@ -128,13 +146,15 @@ static int64_t read_kv_heads(struct reading *reading, int64_t heads)
     if ((falcon && !field_truth(reading, "new_decoder_architecture", false)) || is_family(reading, "gpt_bigcode"))
         return field_truth(reading, "multi_query", true) ? 1 : heads;
     if (reading->family == NULL) return required_count(reading, "num_key_value_heads num_kv_heads", 0);
-    return field_count(reading, KV_HEADS, default_count(reading, "num_key_value_heads", heads));
+    const struct node *const type = field_find(reading, "attn_type"); /* MPT */
+    if (type != NULL && type->kind == NODE_TEXT && strcmp(type->text, "multiquery_attention") == 0) return 1;
+    return field_count(reading, KV_HEADS, heads);
 }
 
 static int64_t read_head_dim(struct reading *reading, const struct model *model)
 {
     if (model->mla.kv_rank > 0) return model->mla.nope_dim + model->mla.rope_dim;
-    const int64_t given = field_count(reading, "head_dim attention_head_dim", default_count(reading, "head_dim", 0));
+    const int64_t given = field_count(reading, "head_dim attention_head_dim", 0);
     if (given > 0 || model->heads < 1) return given;
     if (model->hidden % model->heads != 0)
         reading_refuse(reading, NULL,
@@ -145,7 +165,9 @@ static int64_t read_head_dim(struct reading *reading, const struct model *model)
 
 static void read_mla(struct reading *reading, struct model *model)
 {
-    model->mla.kv_rank = field_count(reading, "kv_lora_rank", 0);
+    const bool latent = field_truth(reading, "use_mla", true);
+    model->mla.kv_rank = latent ? field_count(reading, "kv_lora_rank", 0) : 0;
+    if (model->mla.kv_rank > 0 && !has_trait(reading, LATENT)) warn_unread(reading, "kv_lora_rank");
     if (model->mla.kv_rank == 0) {
         const struct node *const value_dim = field_find(reading, "v_head_dim");
         if (value_dim != NULL && field_count(reading, "v_head_dim", 0) != field_count(reading, "head_dim", 0))
@@ -162,9 +184,11 @@ static void read_mla(struct reading *reading, struct model *model)
 
 static int64_t read_ffn(struct reading *reading, const struct model *model)
 {
-    if (is_family(reading, "mpt")) return field_count(reading, "expansion_ratio", 4) * model->hidden;
-    if (field_find(reading, "intermediate_size_mlp") != NULL)
-        return field_count(reading, "intermediate_size_mlp", 0); /* beside it, intermediate_size is an expert's */
+    if (is_family(reading, "mpt") && field_find(reading, "ffn_hidden_size") == NULL)
+        return field_count(reading, "expansion_ratio", 4) * model->hidden;
+    if (is_family(reading, "llama4_text")) /* beside it, intermediate_size is an expert's */
+        return required_count(reading, "intermediate_size_mlp", 0);
+    if (has_trait(reading, HYBRID)) return required_count(reading, "shared_intermediate_size", 0);
     return required_count(reading, "intermediate_size ffn_dim n_inner ffn_hidden_size",
                           has_trait(reading, FFN_IS_FOUR) ? 4 * model->hidden : 0);
 }
@@ -212,13 +236,15 @@ static void read_extras(struct reading *reading, struct model *model)
     struct model_extras *const extras = &model->extras;
     const bool attention_bias = field_truth(reading, "attention_bias qkv_bias use_qkv_bias", false);
     const bool falcon_bias = is_family(reading, "falcon") && field_truth(reading, "bias", false);
-    const bool all_bias = has_trait(reading, ALL_BIAS) && field_truth(reading, "use_bias", true);
-    const bool qk_norm = !has_trait(reading, NORM_BY_FIELD) || field_truth(reading, "use_qk_norm", false);
+    const bool all_bias = has_trait(reading, ALL_BIAS) && field_truth(reading, "use_bias enable_bias", true);
+    const bool qk_norm_asked = field_truth(reading, "use_qk_norm qk_norm qk_layernorm", false);
+    const bool qk_norm = !has_trait(reading, NORM_BY_FIELD) || qk_norm_asked;
     const bool two_norms = is_family(reading, "falcon") && field_truth(reading, "new_decoder_architecture", false) &&
                            field_count(reading, "num_ln_in_parallel_attn", 2) == 2;
 
     extras->norms_per_layer = has_trait(reading, FOUR_NORMS) ? 4 : has_trait(reading, ONE_NORM) && !two_norms ? 1 : 2;
     if (is_family(reading, "falcon") && !model->parallel_block) extras->norms_per_layer = 2;
+    if (is_family(reading, "stablelm") && model->parallel_block) extras->norms_per_layer = 1;
     extras->norm_bias = has_trait(reading, NORM_BIAS);
     extras->qkv_bias = (has_trait(reading, QKV_BIAS) && all_bias) || falcon_bias ||
                        (has_trait(reading, BIAS_BY_FIELD | QKV_BY_FIELD) && attention_bias);
@@ -231,6 +257,10 @@ static void read_extras(struct reading *reading, struct model *model)
     if (has_trait(reading, POSITIONS))
         extras->learned_positions =
             field_count(reading, "n_positions max_position_embeddings", 0) + (is_family(reading, "opt") ? 2 : 0);
+    if (qk_norm_asked && extras->qk_norm_dims == 0) reading_warn(reading, "norms of Q and K are left out");
+    if (is_family(reading, "gptj") || is_family(reading, "phi") || field_truth(reading, "lm_head_bias", false))
+        extras->other_parameters += (double)model->vocab;                                     /* biases of the head */
+    if (is_family(reading, "apertus")) extras->other_parameters += 2 * (double)model->layers; /* of its activation */
     if (has_trait(reading, SINKS)) extras->other_parameters += (double)(model->layers * model->heads);
     if (is_family(reading, "bloom"))
         extras->other_parameters += 2 * (double)model->hidden; /* the norm after the embedding */
@@ -244,7 +274,7 @@ static void warn_of_the_rest(struct reading *reading)
         reading_warn(reading, "model_type is not known: read as a plain gated decoder, from its fields alone");
     if (field_count(reading, "num_nextn_predict_layers num_mtp_modules", 0) > 0)
         reading_warn(reading, "multi-token-prediction layers are left out");
-    if (find_in(reading->outer, "vision_config audio_config visual") != NULL)
+    if (find_in(reading->outer, "vision_config audio_config visual thinker_config") != NULL)
         reading_warn(reading, "only the text decoder is modelled, not the vision or audio tower");
     if (has_trait(reading, SINKS)) reading_warn(reading, "attention sinks cost no time here");
     if (is_family(reading, "gpt_neox") && field_truth(reading, "use_parallel_residual", true))
@@ -272,12 +302,18 @@ static const char *text_of(const struct node *map, const char *key)
 /* The decoder's config: the file's, or the one nested in it. */
 static const struct node *find_decoder(const struct node *outer)
 {
-    static const char *const nested[] = {"text_config", "llm_config", "language_config"};
-    for (int i = 0; i < 3; i++) {
-        const struct node *const inner = find_in(outer, nested[i]);
-        if (inner != NULL && inner->kind == NODE_MAP && inner->n_children > 0) return inner;
-    }
-    return outer;
+    const struct node *const thinker = find_in(outer, "thinker_config"); /* Qwen Omni */
+    const struct node *const inner = find_in(thinker != NULL ? thinker : outer, "text_config llm_config language_config");
+    return inner != NULL && inner->kind == NODE_MAP && inner->n_children > 0 ? inner : outer;
+}
+
+static bool is_all_attention(const struct node *config)
+{
+    const struct node *const types = find_in(config, "layer_types");
+    bool all = types != NULL && types->kind == NODE_LIST && types->n_children > 0;
+    for (const struct node *type = all ? types->first : NULL; type != NULL; type = type->next)
+        all = all && type->kind == NODE_TEXT && strcmp(type->text, "attention") == 0;
+    return all;
 }
 
 static int find_family(struct reading *reading)
@@ -296,13 +332,13 @@ static int find_family(struct reading *reading)
         reading_refuse(reading, NULL, "model_type: missing, so this is no Hugging Face config; add it");
         return -1;
     }
-    if (reason != NULL) {
+    reading->family = family_find(type);
+    if (reason != NULL && !(has_trait(reading, HYBRID) && is_all_attention(reading->config))) {
         reading_refuse(reading, find_in(type == outer_type ? reading->outer : reading->config, "model_type"),
                        "model_type: `%s` cannot be represented: it %s; take a preset or give comparable facts inline", type,
                        reason);
         return -1;
     }
-    reading->family = family_find(type);
     return 0;
 }
 
@@ -336,18 +372,18 @@ int model_from_hugging_face(struct model *model, const struct node *config, stru
 
     read_name(&reading, model->name);
     model->layers = required_count(&reading, "num_hidden_layers n_layer n_layers num_layers", 0);
-    model->hidden = required_count(&reading, "hidden_size n_embd d_model", 0);
-    model->heads =
-        required_count(&reading, "num_attention_heads n_head n_heads", default_count(&reading, "num_attention_heads", 0));
+    model->hidden =
+        required_count(&reading, is_family(&reading, "bloom") ? "n_embed hidden_size" : "hidden_size n_embd d_model", 0);
+    model->heads = required_count(&reading, "num_attention_heads n_head n_heads", 0);
     model->kv_heads = read_kv_heads(&reading, model->heads);
-    if (field_find(&reading, "kv_lora_rank") == NULL && model->kv_heads > 0 && model->heads % model->kv_heads != 0)
+    read_mla(&reading, model);
+    if (model->mla.kv_rank == 0 && model->kv_heads > 0 && model->heads % model->kv_heads != 0)
         reading_refuse(&reading, field_find(&reading, KV_HEADS),
                        "num_key_value_heads: %" PRId64 " does not divide the %" PRId64
                        " heads of num_attention_heads; give a "
                        "divisor of it",
                        model->kv_heads, model->heads);
-    model->vocab = required_count(&reading, "vocab_size", default_count(&reading, "vocab_size", 0));
-    read_mla(&reading, model);
+    model->vocab = required_count(&reading, "vocab_size", 0);
     model->head_dim = read_head_dim(&reading, model);
     model->ffn = read_ffn(&reading, model);
     read_block(&reading, model);

@@ -26,6 +26,10 @@ enum trait {
     POSITIONS = 1 << 17,        /* learned positions */
     FFN_IS_FOUR = 1 << 18,      /* the FFN is 4 x hidden where no width is given */
     NESTED = 1 << 19,           /* attention and FFN have maps of their own */
+    MOE = 1 << 20,              /* without the number of experts the config is not complete */
+    LATENT = 1 << 21,           /* multi-head latent attention, MLA */
+    PER_LAYER = 1 << 22,        /* a count may be a list, one a layer, if all are the same */
+    HYBRID = 1 << 23,           /* of refused kinds of layers, unless all of this one are attention */
     ALL_BIAS = QKV_BIAS | O_BIAS | FFN_BIAS,
 };
 
@@ -53,7 +57,8 @@ struct reading {
 /* The member under the first of the names (separated by spaces) that is there and not null, else NULL. */
 const struct node *field_find(const struct reading *reading, const char *names);
 bool field_is_null(const struct node *node);
-/* Whole number or truth under the first of `names`; `fallback` where there is none; an error where it is something else. */
+/* Whole number or truth under the first of `names`; where there is none the value that the type's code takes, or
+ * `fallback`; an error where it is something else, or where another of the names says something else. */
 int64_t field_count(struct reading *reading, const char *names, int64_t fallback);
 bool field_truth(struct reading *reading, const char *names, bool fallback);
 bool has_trait(const struct reading *reading, int trait);
@@ -61,13 +66,17 @@ bool has_trait(const struct reading *reading, int trait);
 void reading_refuse(struct reading *reading, const struct node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void reading_warn(struct reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Remember the first of `names` that is there, as modelled though the type's code does not read it. */
+void warn_unread(struct reading *reading, const char *names);
 
 /* hugging_face_fields.c: who is this, and is there anything in it that cannot be represented? */
 void check_fields(struct reading *reading);
 const struct family *family_find(const char *type);
 const char *refused_type(const char *type); /* the reason, or NULL */
-/* The value the type's code takes for a missing field, or `fallback`. */
-int64_t default_count(const struct reading *reading, const char *field, int64_t fallback);
+/* Refuse where another of `names` than `node` says something else. */
+void check_synonyms(struct reading *reading, const char *names, const struct node *node);
+/* The value the type's code takes where a field of `names` is missing, or `fallback`. */
+int64_t default_count(const struct reading *reading, const char *names, int64_t fallback);
 
 /* hugging_face_layers.c: which layers are MoE, which have the window?  `windowed` has MAX_LAYERS; returns NULL where the
  * facts in the model say it all, else `windowed`. */

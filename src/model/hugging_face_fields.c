@@ -68,15 +68,6 @@ const char *refused_type(const char *type)
     return NULL;
 }
 
-int64_t default_count(const struct reading *reading, const char *field, int64_t fallback)
-{
-    if (node_find(reading->config, field) != NULL) return fallback; /* an explicit null is not left out */
-    for (int i = 0; reading->family != NULL && i < N_LEFT_OUT; i++)
-        if (strcmp(left_out[i].type, reading->family->type) == 0 && strcmp(left_out[i].field, field) == 0)
-            return left_out[i].value;
-    return fallback;
-}
-
 /* Does `text` match pattern[n], in which `*` stands for any characters? */
 static bool matches(const char *pattern, size_t n, const char *text)
 {
@@ -96,6 +87,26 @@ static bool is_one_of(const char *words, const char *field)
     return false;
 }
 
+int64_t default_count(const struct reading *reading, const char *names, int64_t fallback)
+{
+    for (int i = 0; reading->family != NULL && i < N_LEFT_OUT; i++)
+        if (strcmp(left_out[i].type, reading->family->type) == 0 && is_one_of(names, left_out[i].field) &&
+            node_find(reading->config, left_out[i].field) == NULL) /* an explicit null is not left out */
+            return left_out[i].value;
+    return fallback;
+}
+
+void check_synonyms(struct reading *reading, const char *names, const struct node *node)
+{
+    for (const struct node *other = reading->config->first; other != NULL; other = other->next)
+        if (is_one_of(names, other->key) && other->kind == NODE_TEXT && node->kind == NODE_TEXT && !field_is_null(other) &&
+            strcmp(other->text, node->text) != 0) {
+            reading_refuse(reading, other, "%s: `%.60s` contradicts %s: %.60s; give one of them", other->key, other->text,
+                           node->key, node->text);
+            return;
+        }
+}
+
 /* Null, false, 0, "" and empty lists say that the feature is off. */
 static bool is_off(const struct node *node)
 {
@@ -105,7 +116,8 @@ static bool is_off(const struct node *node)
     return strcmp(node->text, "false") == 0 || (strtod(node->text, &end) == 0 && *end == '\0');
 }
 
-static void check_field(struct reading *reading, const struct node *node)
+/* Does the field change the structure beyond the model? */
+static bool is_refused(struct reading *reading, const struct node *node)
 {
     for (int i = 0; i < N_FIELD_REFUSALS; i++)
         if (matches(field_refusal[i].word, strlen(field_refusal[i].word), node->key)) {
@@ -113,8 +125,20 @@ static void check_field(struct reading *reading, const struct node *node)
                            "%s: this model cannot be represented: %s; take a preset or give comparable "
                            "facts inline",
                            node->key, field_refusal[i].reason);
-            return;
+            return true;
         }
+    return false;
+}
+
+static void check_field(struct reading *reading, const struct node *node)
+{
+    if (has_trait(reading, HYBRID) && strncmp(node->key, "mamba_", 6) == 0) return; /* of no layer */
+    if (is_refused(reading, node)) return;
+    if (has_trait(reading, NESTED) && node->kind == NODE_MAP && is_one_of("attn_config ffn_config", node->key)) {
+        for (const struct node *inner = node->first; inner != NULL; inner = inner->next)
+            if (!is_off(inner)) check_field(reading, inner);
+        return;
+    }
     if (is_one_of(known_fields, node->key) || (reading->family != NULL && is_one_of(family_fields, node->key)) ||
         (has_trait(reading, NESTED) && strstr(node->key, "_config") != NULL))
         return;
@@ -144,5 +168,8 @@ void check_fields(struct reading *reading)
     assert(reading->config->kind == NODE_MAP);
     for (const struct node *node = reading->config->first; node != NULL; node = node->next)
         if (!is_off(node)) check_field(reading, node);
+    for (const struct node *node = reading->outer->first; reading->outer != reading->config && node != NULL;
+         node = node->next)
+        if (!is_off(node)) is_refused(reading, node);
     check_attention_types(reading);
 }

@@ -5,8 +5,11 @@
 #include "hugging_face.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#define N_EXPERTS        "n_routed_experts num_local_experts num_experts moe_num_experts"
+#define N_SHARED_EXPERTS "n_shared_experts num_shared_experts moe_num_shared_experts num_shared_expert"
 /* Fields that say which layers are MoE. */
 #define MOE_PATTERNS                                                                                                        \
     "mlp_layer_types moe_layer_freq moe_layers mlp_only_layers first_k_dense_replace decoder_sparse_step "                  \
@@ -23,7 +26,7 @@ static bool list_has(const struct node *list, int64_t value)
     return false;
 }
 
-/* One item a layer: MoE where it is neither 0 nor "dense". */
+/* One item a layer: MoE where it is neither 0 nor false nor "dense". */
 static void read_moe_list(struct reading *reading, const struct node *list, int64_t layers, bool *moe)
 {
     if (list->n_children != layers) {
@@ -33,7 +36,23 @@ static void read_moe_list(struct reading *reading, const struct node *list, int6
     }
     int64_t i = 0;
     for (const struct node *item = list->first; item != NULL; item = item->next)
-        moe[i++] = item->kind == NODE_TEXT && strcmp(item->text, "0") != 0 && strcmp(item->text, "dense") != 0;
+        moe[i++] = item->kind == NODE_TEXT && strcmp(item->text, "0") != 0 && strcmp(item->text, "false") != 0 &&
+                   strcmp(item->text, "dense") != 0;
+}
+
+/* The list of layers under `name`, each checked, or NULL. */
+static const struct node *find_layers(struct reading *reading, const char *name, int64_t layers)
+{
+    const struct node *const list = field_find(reading, name);
+    if (list == NULL) return NULL;
+    bool good = list->kind == NODE_LIST;
+    for (const struct node *item = good ? list->first : NULL; item != NULL; item = item->next) {
+        char *end = NULL;
+        const long long layer = item->kind == NODE_TEXT && !item->quoted ? strtoll(item->text, &end, 10) : -1;
+        good = good && layer >= 0 && layer < layers && *end == '\0';
+    }
+    if (!good) reading_refuse(reading, list, "%s: no list of layers from 0 to %" PRId64 "; give one", name, layers - 1);
+    return list;
 }
 
 /* The field under the first of `names` if it is a list, else NULL. */
@@ -47,13 +66,13 @@ static const struct node *find_list(const struct reading *reading, const char *n
 static void read_moe_layers(struct reading *reading, int64_t layers, bool *moe)
 {
     const struct node *const each = find_list(reading, "mlp_layer_types moe_layer_freq");
-    const struct node *const listed = find_list(reading, "moe_layers");
+    const struct node *const listed = find_layers(reading, "moe_layers", layers);
     if (each != NULL) {
         read_moe_list(reading, each, layers, moe);
         return;
     }
-    const struct node *const dense = find_list(reading, "mlp_only_layers");
-    const int64_t n_dense = field_count(reading, "first_k_dense_replace moe_layer_start_index", 0);
+    const struct node *const dense = find_layers(reading, "mlp_only_layers", layers);
+    const int64_t n_dense = field_count(reading, "first_k_dense_replace moe_layer_start_index moe_layer_num_skipped", 0);
     const struct node *const end = field_find(reading, "moe_layer_end_index");
     const bool to_the_end = end == NULL || (end->kind == NODE_TEXT && strcmp(end->text, "-1") == 0);
     const int64_t last = to_the_end ? layers - 1 : field_count(reading, "moe_layer_end_index", 0);
@@ -92,28 +111,40 @@ static void fit_moe_pattern(struct reading *reading, struct model *model, const 
 static void read_expert_widths(struct reading *reading, struct model *model)
 {
     const struct node *const width = field_find(reading, "moe_intermediate_size");
-    if (width == NULL && !has_trait(reading, EXPERT_IS_FFN | NESTED)) {
+    const bool is_ffn = has_trait(reading, EXPERT_IS_FFN | NESTED);
+    if (width == NULL && !is_ffn) {
         reading_refuse(reading, NULL,
                        "moe_intermediate_size: missing, and intermediate_size need not be the width of an "
                        "expert; add it");
         return;
     }
-    model->moe.ffn = width != NULL ? field_count(reading, "moe_intermediate_size", 0)
-                                   : field_count(reading, "intermediate_size ffn_hidden_size", 0);
+    model->moe.ffn = field_count(reading, is_ffn ? "intermediate_size ffn_hidden_size" : "moe_intermediate_size", 0);
     if (reading->family != NULL && strcmp(reading->family->type, "llama4_text") == 0)
         model->moe.shared_ffn = model->moe.ffn; /* always one; the code has no field for it */
-    model->moe.shared_ffn += field_count(reading, "n_shared_experts moe_num_shared_experts", 0) * model->moe.ffn;
-    if (field_find(reading, "shared_expert_intermediate_size shared_intermediate_size") != NULL)
-        model->moe.shared_ffn = field_count(reading, "shared_expert_intermediate_size shared_intermediate_size", 0);
+    model->moe.shared_ffn += field_count(reading, N_SHARED_EXPERTS, 0) *
+                             field_count(reading, "moe_shared_expert_intermediate_size", model->moe.ffn);
+    model->moe.shared_ffn =
+        field_count(reading, "shared_expert_intermediate_size shared_intermediate_size", model->moe.shared_ffn);
 }
 
 void read_moe(struct reading *reading, struct model *model)
 {
     bool moe[MAX_LAYERS] = {false};
-    const int64_t experts = field_count(reading, "n_routed_experts num_local_experts num_experts moe_num_experts", 0);
+    const int64_t experts = field_count(reading, N_EXPERTS, 0);
+    if (has_trait(reading, MOE) && field_find(reading, N_EXPERTS) == NULL)
+        reading_refuse(reading, NULL, "num_experts: missing, and %s has experts; add it by the name that its code reads",
+                       reading->family->type);
+    if (experts == 1 && reading->family != NULL && !has_trait(reading, MOE)) return; /* HunYuan: the dense FFN */
+    if (experts > 0 && !has_trait(reading, MOE)) warn_unread(reading, N_EXPERTS);
+    if (has_trait(reading, EXPERT_IS_FFN)) {
+        if (field_find(reading, "moe_intermediate_size") != NULL)
+            reading_warn(reading, "moe_intermediate_size is not used by %s", reading->family->type);
+        if (strcmp(reading->family->type, "llama4_text") != 0) warn_unread(reading, MOE_PATTERNS);
+        warn_unread(reading, N_SHARED_EXPERTS);
+    }
     if (experts <= 0 || model->layers < 1 || model->layers > MAX_LAYERS) return;
     model->moe.experts = experts;
-    model->moe.per_token = field_count(reading, "num_experts_per_tok experts_per_token moe_k moe_top_k", 0);
+    model->moe.per_token = field_count(reading, "num_experts_per_tok experts_per_token moe_k moe_top_k moe_topk", 0);
     read_expert_widths(reading, model);
     read_moe_layers(reading, model->layers, moe);
     if (reading->family == NULL && field_find(reading, MOE_PATTERNS) == NULL)
@@ -159,16 +190,13 @@ static bool read_layer_types(struct reading *reading, const struct node *types, 
 }
 
 /* What the type's code does without `layer_types`.  Returns whether any layer is windowed. */
-static bool apply_window_rule(struct reading *reading, int64_t layers, bool *windowed)
+static bool apply_window_rule(struct reading *reading, int rule, int64_t layers, bool *windowed)
 {
-    const int rule = reading->family != NULL ? reading->family->window_rule : WINDOW_UNUSED;
-    const bool on = field_truth(reading, "use_sliding_window", rule != WINDOW_FROM_LAYER && rule != WINDOW_SWITCHED);
     const int64_t from = rule == WINDOW_FROM_LAYER ? field_count(reading, "max_window_layers", layers) : 0;
     const int64_t every = rule > 0 ? field_count(reading, "sliding_window_pattern _sliding_window_pattern", rule) : 0;
     bool any = false;
-    if (!on) return false;
     if (rule == WINDOW_UNUSED) {
-        if (reading->family == NULL)
+        if (reading->family == NULL || field_truth(reading, "use_sliding_window", false))
             reading_refuse(reading, field_find(reading, "sliding_window"),
                            "sliding_window: which layers have it is not "
                            "known for this model_type; add layer_types");
@@ -192,11 +220,19 @@ static bool every_nth_is_global(const bool *windowed, int64_t layers, int64_t n)
 const bool *read_window(struct reading *reading, struct model *model, bool *windowed)
 {
     const struct node *const types = field_find(reading, "layer_types");
-    const int64_t tokens = field_count(reading, "sliding_window", default_count(reading, "sliding_window", 0));
+    const int64_t tokens = field_count(reading, "sliding_window", 0);
     if (model->layers < 1 || model->layers > MAX_LAYERS) return NULL;
+    /* Llama 4 without the field, which check_fields refuses where it is. */
+    if (types == NULL && field_count(reading, "attention_chunk_size", 0) > 0)
+        reading_refuse(reading, NULL,
+                       "attention_chunk_size: missing, so %s attends within chunks, which cannot be represented; "
+                       "take a preset or give comparable facts inline",
+                       reading->family->type);
+    const int rule = reading->family != NULL ? reading->family->window_rule : WINDOW_UNUSED;
+    const bool on = field_truth(reading, "use_sliding_window", rule != WINDOW_FROM_LAYER && rule != WINDOW_SWITCHED);
     const bool any = types != NULL ? read_layer_types(reading, types, model->layers, windowed)
-                                   : tokens > 0 && apply_window_rule(reading, model->layers, windowed);
-    if (!any || reading->failed) return NULL;
+                                   : on && tokens > 0 && apply_window_rule(reading, rule, model->layers, windowed);
+    if (!any || !on || reading->failed) return NULL;
     if (tokens <= 0) {
         reading_refuse(reading, types, "sliding_window: missing, but layer_types has windowed layers; add it");
         return NULL;
