@@ -169,6 +169,10 @@ static void families_have_their_published_parameters(void **state)
         {16801974272, "{model_type: bailing_moe, hidden_size: 2048, num_hidden_layers: 28, num_attention_heads: 16,"
                       " num_key_value_heads: 4, intermediate_size: 5632, moe_intermediate_size: 1408, num_experts: 64,"
                       " num_shared_experts: 2, num_experts_per_tok: 6, first_k_dense_replace: 0, vocab_size: 126464}"},
+        {16255643392, "{model_type: bailing_moe, hidden_size: 2048, num_hidden_layers: 20, num_attention_heads: 16,"
+                      " num_key_value_heads: 4, head_dim: 128, intermediate_size: 5120, moe_intermediate_size: 512,"
+                      " num_experts: 256, num_shared_experts: 1, num_experts_per_tok: 8, first_k_dense_replace: 1,"
+                      " use_qk_norm: true, moe_router_enable_expert_bias: true, vocab_size: 157184}"},
         {102889705216, "{model_type: bailing_moe_v2, hidden_size: 4096, num_hidden_layers: 32, num_attention_heads: 32,"
                        " num_key_value_heads: 4, intermediate_size: 9216, moe_intermediate_size: 1024, num_experts: 256,"
                        " num_shared_experts: 1, num_experts_per_tok: 8, first_k_dense_replace: 1, use_qk_norm: true,"
@@ -243,6 +247,8 @@ static void windows_apply_where_the_code_applies_them(void **state)
     assert_int_equal(model.kind[0].window_tokens, 4096);
     assert_int_equal(import_text(&model, QWEN("gpt_oss", EXPERTS)), 0);
     assert_int_equal(model.kind[0].window_tokens, 128);
+    assert_int_equal(import_text(&model, QWEN("exaone4", ", sliding_window_pattern: 'LLG'")), 0);
+    assert_int_equal(model.window.global_every, 3);
 }
 
 /* What the code of a type takes where the config is silent; an explicit null is not silence. */
@@ -307,6 +313,8 @@ static void what_cannot_be_represented_is_refused_by_name(void **state)
     } refused[] = {
         {"{model_type: deepseek_v32, index_topk: 2048}", "sparse-attention indexer"},
         {"{model_type: nemotron_h}", "state-space"},
+        {"{model_type: gemma4, text_config: {model_type: gemma4_text}}", "heads of another size"},
+        {QWEN("exaone4", ", sliding_window_pattern: GLLL"), "no whole number"},
         {"{model_type: mllama, text_config: {model_type: mllama_text_model}}", "`mllama` cannot be represented"},
         {QWEN("deepseek_v3", ", index_topk: 2048"), "index_topk"},
         {QWEN("llama", ", mamba_d_state: 16"), "mamba_d_state"},
@@ -362,6 +370,8 @@ static void unknown_types_and_fields_are_warned_of(void **state)
     assert_true(model.gated);
     assert_int_equal(import_text(&model, QWEN("llama", ", memory_slots: 7")), 0);
     assert_contains(warnings, "memory_slots is not understood");
+    assert_int_equal(import_text(&model, QWEN("llama", ", num_nextn_predict_layers: 1, memory_slots: 7, heads_up: 8")), 0);
+    assert_string_equal(warnings, "multi-token-prediction layers are left out; memory_slots, heads_up are not understood");
     assert_int_equal(import_text(&model, "{model_type: mpt, d_model: 512, n_heads: 8, n_layers: 8, vocab_size: 1000,"
                                          " attn_config: {sliding_window_size: 64}}"), 0);
     assert_contains(warnings, "sliding_window_size is not understood");
@@ -379,6 +389,16 @@ static void unknown_types_and_fields_are_warned_of(void **state)
     assert_int_equal(import_text(&model, "{model_type: qwen3_omni_moe, thinker_config: {text_config: "
                                          QWEN("qwen3_omni_moe_text", EXPERTS ", num_local_experts: 16") "}}"), 0);
     assert_contains(warnings, "not the vision or audio tower");
+    char many[2000] = "{num_nextn_predict_layers: 1";
+    for (int i = 0; i < 30; i++) /* they leave room for what matters more */
+        snprintf(many + strlen(many), sizeof many - strlen(many), ", some_unknown_field_%d: 1", i);
+    snprintf(many + strlen(many), sizeof many - strlen(many), ", %s", QWEN("llama", "") + 1);
+    assert_int_equal(import_text(&model, many), 0);
+    assert_contains(warnings, "multi-token-prediction");
+    assert_contains(warnings, "some_unknown_field_8 and 21 more are not understood");
+    assert_int_equal(import_text(&model, "{tie_word_embeddings: true, text_config: "
+                                         QWEN("llama", ", tie_word_embeddings: false") "}"), 0);
+    assert_contains(warnings, "tie_word_embeddings is false of the text decoder, true of the file");
     assert_int_equal(import_text(&model, QWEN("llama", ", memory_slots: null")), 0);
     assert_string_equal(warnings, "");
 }

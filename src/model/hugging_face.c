@@ -41,13 +41,6 @@ void reading_warn(struct reading *reading, const char *format, ...)
     va_end(arguments);
 }
 
-void warn_unread(struct reading *reading, const char *names)
-{
-    const struct node *const node = field_find(reading, names);
-    if (node != NULL && reading->family != NULL)
-        reading_warn(reading, "%s is modelled, though the code of %s does not read it", node->key, reading->family->type);
-}
-
 bool has_trait(const struct reading *reading, int trait)
 {
     return reading->family != NULL && (reading->family->traits & trait) != 0;
@@ -211,6 +204,11 @@ static void read_block(struct reading *reading, struct model *model)
     model->tied = field_truth(reading, "tie_word_embeddings",
                               outer_tie != NULL ? strcmp(outer_tie->text != NULL ? outer_tie->text : "", "true") == 0
                                                 : has_trait(reading, TIED));
+    const struct node *const tie = find_in(reading->config, "tie_word_embeddings");
+    if (tie != NULL && outer_tie != NULL && tie->text != NULL && outer_tie->text != NULL &&
+        strcmp(tie->text, outer_tie->text) != 0)
+        reading_warn(reading, "tie_word_embeddings is %s of the text decoder, %s of the file: the former is taken",
+                     tie->text, outer_tie->text);
     model->parallel_block = has_trait(reading, PARALLEL);
     check_activation(reading);
     if (is_family(reading, "falcon"))
@@ -391,5 +389,6 @@ int model_from_hugging_face(struct model *model, const struct node *config, stru
     read_moe(&reading, model);
     const bool *const pattern = read_window(&reading, model, windowed);
     warn_of_the_rest(&reading);
+    warn_of_unknown(&reading);
     return reading.failed ? -1 : model_finish(model, pattern, errors, file, config->line);
 }

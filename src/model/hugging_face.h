@@ -51,6 +51,8 @@ struct reading {
     const char *file;
     char *warnings; /* may be NULL */
     size_t chars;
+    char unknown[200]; /* names of fields that nobody knows, as many as there is room for */
+    int n_unknown, n_unnamed;
     bool failed;
 };
 
@@ -66,11 +68,12 @@ bool has_trait(const struct reading *reading, int trait);
 void reading_refuse(struct reading *reading, const struct node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void reading_warn(struct reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Remember the first of `names` that is there, as modelled though the type's code does not read it. */
-void warn_unread(struct reading *reading, const char *names);
 
 /* hugging_face_fields.c: who is this, and is there anything in it that cannot be represented? */
 void check_fields(struct reading *reading);
+/* Remember the first of `names` that is there, as modelled though the type's code does not read it. */
+void warn_unread(struct reading *reading, const char *names);
+void warn_of_unknown(struct reading *reading); /* in one warning, last: what else is left out matters more */
 const struct family *family_find(const char *type);
 const char *refused_type(const char *type); /* the reason, or NULL */
 /* Refuse where another of `names` than `node` says something else. */

@@ -107,6 +107,13 @@ void check_synonyms(struct reading *reading, const char *names, const struct nod
         }
 }
 
+void warn_unread(struct reading *reading, const char *names)
+{
+    const struct node *const node = field_find(reading, names);
+    if (node != NULL && reading->family != NULL)
+        reading_warn(reading, "%s is modelled, though the code of %s does not read it", node->key, reading->family->type);
+}
+
 /* Null, false, 0, "" and empty lists say that the feature is off. */
 static bool is_off(const struct node *node)
 {
@@ -114,6 +121,24 @@ static bool is_off(const struct node *node)
     if (field_is_null(node) || node->text[0] == '\0') return true;
     char *end;
     return strcmp(node->text, "false") == 0 || (strtod(node->text, &end) == 0 && *end == '\0');
+}
+
+static void note_unknown(struct reading *reading, const char *field)
+{
+    const size_t used = strlen(reading->unknown), room = sizeof reading->unknown - used;
+    char text[64];
+    const int n = snprintf(text, sizeof text, "%s%.56s", used > 0 ? ", " : "", field);
+    reading->n_unknown++;
+    if ((size_t)n < room) memcpy(reading->unknown + used, text, (size_t)n + 1);
+    else reading->n_unnamed++;
+}
+
+void warn_of_unknown(struct reading *reading)
+{
+    if (reading->n_unnamed > 0)
+        reading_warn(reading, "%s and %d more are not understood", reading->unknown, reading->n_unnamed);
+    else if (reading->n_unknown > 0)
+        reading_warn(reading, "%s %s not understood", reading->unknown, reading->n_unknown > 1 ? "are" : "is");
 }
 
 /* Does the field change the structure beyond the model? */
@@ -142,7 +167,7 @@ static void check_field(struct reading *reading, const struct node *node)
     if (is_one_of(known_fields, node->key) || (reading->family != NULL && is_one_of(family_fields, node->key)) ||
         (has_trait(reading, NESTED) && strstr(node->key, "_config") != NULL))
         return;
-    if (reading->family != NULL) reading_warn(reading, "%s is not understood", node->key);
+    if (reading->family != NULL) note_unknown(reading, node->key);
     else
         reading_refuse(reading, node,
                        "%s: neither this field nor the model_type is known, so it may change the structure; "

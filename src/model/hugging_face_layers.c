@@ -157,7 +157,8 @@ void read_moe(struct reading *reading, struct model *model)
     int64_t n_moe = 0;
     for (int64_t i = 0; i < model->layers; i++) n_moe += moe[i];
     if (n_moe == model->layers) model->ffn = 0;
-    if (has_trait(reading, ROUTER_BIAS)) model->extras.other_parameters += (double)(n_moe * experts);
+    if (has_trait(reading, ROUTER_BIAS) || field_truth(reading, "moe_router_enable_expert_bias", false))
+        model->extras.other_parameters += (double)(n_moe * experts);
     if (reading->family != NULL && strcmp(reading->family->type, "qwen2_moe") == 0)
         model->extras.other_parameters += (double)(n_moe * model->hidden); /* the gate of the shared expert */
 }
@@ -189,11 +190,20 @@ static bool read_layer_types(struct reading *reading, const struct node *types, 
     return any;
 }
 
+/* Every how many layers is one global?  Exaone's "LLLG" is 4. */
+static int64_t read_global_every(struct reading *reading, int rule)
+{
+    static const char *const names = "sliding_window_pattern _sliding_window_pattern";
+    const struct node *const pattern = field_find(reading, names);
+    const size_t local = pattern != NULL && pattern->kind == NODE_TEXT ? strspn(pattern->text, "L") : 0;
+    return local > 0 && strcmp(pattern->text + local, "G") == 0 ? (int64_t)local + 1 : field_count(reading, names, rule);
+}
+
 /* What the type's code does without `layer_types`.  Returns whether any layer is windowed. */
 static bool apply_window_rule(struct reading *reading, int rule, int64_t layers, bool *windowed)
 {
     const int64_t from = rule == WINDOW_FROM_LAYER ? field_count(reading, "max_window_layers", layers) : 0;
-    const int64_t every = rule > 0 ? field_count(reading, "sliding_window_pattern _sliding_window_pattern", rule) : 0;
+    const int64_t every = rule > 0 ? read_global_every(reading, rule) : 0;
     bool any = false;
     if (rule == WINDOW_UNUSED) {
         if (reading->family == NULL || field_truth(reading, "use_sliding_window", false))
