@@ -79,6 +79,9 @@ int study_parse(struct study *study, const char *text, const char *name, struct 
 /* Derive sizes, effective text and hash again after axes have changed.  Returns 0 or -1. */
 int study_restate(struct study *study, struct arena *arena, struct errors *errors);
 
+/* The model as a study takes it inline, every fact and every windowed layer, so that it reads back to the same. */
+void model_inline_json(struct json *json, const char *key, const struct model *model);
+
 /* One candidate (a line of `evaluate`, or a study narrowed to scalars): all knobs scalar. */
 struct candidate {
     struct scenario scenario;

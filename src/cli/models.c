@@ -76,32 +76,11 @@ struct described {
     char warnings[MESSAGE_CHARS];
 };
 
-static void facts_json(struct json *json, const struct model *model)
-{
-    const char *section = "";
-    for (int i = 0; i < N_FACTS; i++) {
-        if (!has_section(model, facts[i].section)) continue;
-        if (strcmp(section, facts[i].section) != 0) {
-            if (section[0] != '\0') json_close(json, '}');
-            section = facts[i].section;
-            json_open(json, section, '{');
-        }
-        json_number(json, facts[i].key, (double)fact_value(model, &facts[i]));
-    }
-    if (section[0] != '\0') json_close(json, '}');
-}
-
 static void described_json(struct json *json, const struct described *described)
 {
     const struct model *const model = &described->model;
     json_open(json, NULL, '{');
-    json_open(json, "model", '{');
-    json_text(json, "name", model->name);
-    json_bool(json, "gated", model->gated);
-    json_bool(json, "tied", model->tied);
-    json_bool(json, "parallel_block", model->parallel_block);
-    facts_json(json, model);
-    json_close(json, '}');
+    model_inline_json(json, "model", model);
     json_number(json, "parameters", model_parameters(model));
     json_number(json, "active_parameters", model_active_parameters(model));
     json_number(json, "published_parameters", described->published_parameters > 0 ? described->published_parameters : NAN);

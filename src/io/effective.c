@@ -83,7 +83,7 @@ static void write_scenario(FILE *to, const struct scenario *scenario)
         putc('\n', to);
     }
     fprintf(to, "  - name: \"%s\"\n    model: ", scenario->name);
-    model_inline_write(to, &scenario->model);
+    model_inline_json(&(struct json){.to = to}, NULL, &scenario->model);
     fprintf(to, "\n    phase: %s\n", phase_name[scenario->phase]);
     write_tokens(to, scenario);
     write_number(to, "weights", scenario->weight_bytes);

@@ -213,17 +213,16 @@ static void group_write(struct json *json, const struct model *model, const char
     json_close(json, ']');
 }
 
-void model_inline_write(FILE *to, const struct model *model)
+void model_inline_json(struct json *json, const char *key, const struct model *model)
 {
-    struct json json = {.to = to};
-    json_open(&json, NULL, '{');
-    json_text(&json, "name", model->name);
-    group_write(&json, model, "");
+    json_open(json, key, '{');
+    json_text(json, "name", model->name);
+    group_write(json, model, "");
     for (int i = 1; i < N_FACT_GROUPS; i++) {
         if (!group_matters(model, groups[i])) continue;
-        json_open(&json, groups[i], '{');
-        group_write(&json, model, groups[i]);
-        json_close(&json, '}');
+        json_open(json, groups[i], '{');
+        group_write(json, model, groups[i]);
+        json_close(json, '}');
     }
-    json_close(&json, '}');
+    json_close(json, '}');
 }

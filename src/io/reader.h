@@ -80,7 +80,6 @@ int plan_grid(enum plan_knob knob, enum depth depth, double value[32]);
 int scenario_read(const struct reader *reader, const struct node *node, const char *path, struct scenario *scenario);
 /* A model written out in the file. */
 int model_inline_read(const struct reader *reader, const struct node *node, const char *path, struct model *model);
-void model_inline_write(FILE *to, const struct model *model);
 /* ---- what a study asks to be kept (wanted.c) --------------------------------------------------------------------- */
 
 /* The metric a node names, or -1 after an error. */

@@ -32,7 +32,7 @@ static void check_inline(const struct model *model)
     errors.n = 0;
     if (!to) fuzz_fail("no stream in memory");
     fputs("scenarios:\n  - model: ", to);
-    model_inline_write(to, model);
+    model_inline_json(&(struct json){.to = to}, NULL, model);
     fputs("\n    phase: decode\n    past_tokens: 4096\n", to);
     fclose(to);
     if (study_parse(&study, text, "inline", &arena, &errors) != 0) fuzz_fail("%s\n%s", errors.item[0].message, text);
