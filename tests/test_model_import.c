@@ -276,6 +276,11 @@ static void fields_left_out_are_those_of_the_code(void **state)
     assert_int_equal(import_text(&model, "{model_type: starcoder2, hidden_size: 3072, num_hidden_layers: 30,"
                                          " num_attention_heads: 24, intermediate_size: 12288, vocab_size: 49152}"), 0);
     assert_int_equal(model.kv_heads, 2);
+    assert_int_equal(import_text(&model, "{model_type: dbrx, d_model: 512, n_heads: 8, n_layers: 8, vocab_size: 1000,"
+                                         " ffn_config: {ffn_hidden_size: 64, moe_num_experts: 4, moe_top_k: 2}}"), 0);
+    assert_int_equal(model.kv_heads, 1);
+    assert_int_equal(import_text(&model, "{model_type: gpt2, n_embd: 768, n_layer: 12, n_head: 12, vocab_size: 50257}"), 0);
+    assert_true(model_parameters(&model) == 124439808.0);
 }
 
 static void moe_layers_are_found_in_every_spelling(void **state)
@@ -337,6 +342,8 @@ static void what_cannot_be_represented_is_refused_by_name(void **state)
         {QWEN("mixtral", ""), "mixtral has experts"},
         {QWEN("gpt_oss", ""), "gpt_oss has experts"},
         {QWEN("qwen3_moe", EXPERTS ", n_routed_experts: 8"), "num_experts: `16` contradicts n_routed_experts: 8"},
+        {QWEN("deepseek", EXPERTS ", moe_layer_freq: [0, 0, 0, 1, 1, 1, 1, 2]"), "neither sparse nor dense"},
+        {QWEN("deepseek", EXPERTS ", mlp_layer_types: sparse"), "mlp_layer_types: 0 entries for 8 layers"},
         {QWEN("qwen3_moe", EXPERTS ", mlp_only_layers: 3"), "no list of layers from 0 to 7"},
         {QWEN("qwen3_moe", EXPERTS ", mlp_only_layers: [8]"), "no list of layers from 0 to 7"},
         {QWEN("llama", ", n_layer: 4"), "n_layer: `4` contradicts num_hidden_layers: 8"},
@@ -399,6 +406,8 @@ static void unknown_types_and_fields_are_warned_of(void **state)
     assert_int_equal(import_text(&model, "{tie_word_embeddings: true, text_config: "
                                          QWEN("llama", ", tie_word_embeddings: false") "}"), 0);
     assert_contains(warnings, "tie_word_embeddings is false of the text decoder, true of the file");
+    assert_int_equal(import_text(&model, QWEN("qwen2", ", is_causal: false")), 0);
+    assert_contains(warnings, "modelled as causal");
     assert_int_equal(import_text(&model, QWEN("llama", ", memory_slots: null")), 0);
     assert_string_equal(warnings, "");
 }

@@ -274,6 +274,7 @@ static void warn_of_the_rest(struct reading *reading)
         reading_warn(reading, "multi-token-prediction layers are left out");
     if (find_in(reading->outer, "vision_config audio_config visual thinker_config") != NULL)
         reading_warn(reading, "only the text decoder is modelled, not the vision or audio tower");
+    if (!field_truth(reading, "is_causal", true)) reading_warn(reading, "attention is modelled as causal");
     if (has_trait(reading, SINKS)) reading_warn(reading, "attention sinks cost no time here");
     if (is_family(reading, "gpt_neox") && field_truth(reading, "use_parallel_residual", true))
         reading_warn(reading, "the parallel block's second norm costs no time here");

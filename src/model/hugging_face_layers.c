@@ -26,18 +26,27 @@ static bool list_has(const struct node *list, int64_t value)
     return false;
 }
 
-/* One item a layer: MoE where it is neither 0 nor false nor "dense". */
+static bool is_word(const struct node *item, const char *a, const char *b, const char *c)
+{
+    const char *const text = item->kind == NODE_TEXT ? item->text : "";
+    return strcmp(text, a) == 0 || strcmp(text, b) == 0 || strcmp(text, c) == 0;
+}
+
+/* One item a layer. */
 static void read_moe_list(struct reading *reading, const struct node *list, int64_t layers, bool *moe)
 {
-    if (list->n_children != layers) {
+    if (list->kind != NODE_LIST || list->n_children != layers) {
         reading_refuse(reading, list, "%s: %d entries for %" PRId64 " layers; give one a layer", list->key, list->n_children,
                        layers);
         return;
     }
     int64_t i = 0;
-    for (const struct node *item = list->first; item != NULL; item = item->next)
-        moe[i++] = item->kind == NODE_TEXT && strcmp(item->text, "0") != 0 && strcmp(item->text, "false") != 0 &&
-                   strcmp(item->text, "dense") != 0;
+    for (const struct node *item = list->first; item != NULL; item = item->next) {
+        moe[i] = is_word(item, "1", "true", "sparse");
+        if (!moe[i++] && !is_word(item, "0", "false", "dense"))
+            reading_refuse(reading, item, "%s: an entry says neither sparse nor dense; give one of them, or 1 or 0",
+                           list->key);
+    }
 }
 
 /* The list of layers under `name`, each checked, or NULL. */
@@ -55,19 +64,12 @@ static const struct node *find_layers(struct reading *reading, const char *name,
     return list;
 }
 
-/* The field under the first of `names` if it is a list, else NULL. */
-static const struct node *find_list(const struct reading *reading, const char *names)
-{
-    const struct node *const node = field_find(reading, names);
-    return node != NULL && node->kind == NODE_LIST ? node : NULL;
-}
-
 /* Llama 4 and Qwen count layers from one, DeepSeek from zero; Ernie gives first and last. */
 static void read_moe_layers(struct reading *reading, int64_t layers, bool *moe)
 {
-    const struct node *const each = find_list(reading, "mlp_layer_types moe_layer_freq");
+    const struct node *const each = field_find(reading, "mlp_layer_types moe_layer_freq");
     const struct node *const listed = find_layers(reading, "moe_layers", layers);
-    if (each != NULL) {
+    if (each != NULL && (each->kind == NODE_LIST || strcmp(each->key, "mlp_layer_types") == 0)) {
         read_moe_list(reading, each, layers, moe);
         return;
     }
