@@ -133,12 +133,12 @@ void read_moe(struct reading *reading, struct model *model)
 {
     bool moe[MAX_LAYERS] = {false};
     const int64_t experts = field_count(reading, N_EXPERTS, 0);
-    if (has_trait(reading, MOE) && field_find(reading, N_EXPERTS) == NULL)
+    if (reading->family != NULL && has_trait(reading, MOE) && field_find(reading, N_EXPERTS) == NULL)
         reading_refuse(reading, NULL, "num_experts: missing, and %s has experts; add it by the name that its code reads",
                        reading->family->type);
     if (experts == 1 && reading->family != NULL && !has_trait(reading, MOE)) return; /* HunYuan: the dense FFN */
     if (experts > 0 && !has_trait(reading, MOE)) warn_unread(reading, N_EXPERTS);
-    if (has_trait(reading, EXPERT_IS_FFN)) {
+    if (reading->family != NULL && has_trait(reading, EXPERT_IS_FFN)) {
         if (field_find(reading, "moe_intermediate_size") != NULL)
             reading_warn(reading, "moe_intermediate_size is not used by %s", reading->family->type);
         if (strcmp(reading->family->type, "llama4_text") != 0) warn_unread(reading, MOE_PATTERNS);
