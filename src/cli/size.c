@@ -108,6 +108,7 @@ static void text_print(const struct study *study, const struct size *size)
         printf("\nscenario %s\n  raw        %" PRId64 "\n  distinct   %s%" PRId64, size[s].name, size[s].n_raw,
                size[s].at_most ? "at most " : "", size[s].n_distinct);
         printf(" (%" PRId64 " plans and structures x %" PRId64 " machines)\n", size[s].n_plans, study->space.n_machines);
+        if (study->scenario[s].warnings[0] != '\0') printf("  note       %s\n", study->scenario[s].warnings);
         time_s += size[s].time_s;
     }
     printf("\npredicted for %" PRId64 " thread%s: %s", options.threads, options.threads == 1 ? "" : "s",
@@ -141,6 +142,7 @@ static void json_print(const struct study *study, const struct size *size)
         json_number(&json, "candidates", (double)size[s].n_distinct);
         json_number(&json, "plans", (double)size[s].n_plans);
         json_number(&json, "machines", (double)study->space.n_machines);
+        if (study->scenario[s].warnings[0] != '\0') json_text(&json, "warnings", study->scenario[s].warnings);
         if (size[s].at_most) json_bool(&json, "at_most", true);
         json_close(&json, '}');
         time_s += size[s].time_s;
