@@ -399,7 +399,7 @@ static void unknown_types_and_fields_are_warned_of(void **state)
     char many[2000] = "{num_nextn_predict_layers: 1";
     for (int i = 0; i < 30; i++) /* they leave room for what matters more */
         snprintf(many + strlen(many), sizeof many - strlen(many), ", some_unknown_field_%d: 1", i);
-    snprintf(many + strlen(many), sizeof many - strlen(many), ", %s", QWEN("llama", "") + 1);
+    snprintf(many + strlen(many), sizeof many - strlen(many), ", %s", &QWEN("llama", "")[1]);
     assert_int_equal(import_text(&model, many), 0);
     assert_contains(warnings, "multi-token-prediction");
     assert_contains(warnings, "some_unknown_field_8 and 21 more are not understood");
