@@ -106,6 +106,11 @@ sed 's/tp: \[8, 4, 16, 2, 1\]/tp: [0]/' "$work/ties.yaml" >"$work/bad.yaml"
 refused "a bad study" run "$work/bad.yaml" -o "$work/bad.h5" --progress none
 refused "no such study" run "$work/missing.yaml" -o "$work/bad.h5" --progress none
 refused "an unknown option" run "$work/ties.yaml" --no-such-option
+mkdir "$work/node"
+sed 's/tp: \[8, /tp: [/' "$work/ties.yaml" >"$work/node/ties.yaml"
+cd "$work" || exit 1
+refused "another study on another node" run ties.yaml -o "$work/bad.h5" : -n 1 --wdir "$work/node" "$program" run ties.yaml \
+    -o "$work/bad.h5"
 [ ! -e "$work/bad.h5" ] || fail "a bad study left a result"
 
 # What only rank 0 sees: the others leave the exit code to it, since srun takes the highest.

@@ -57,6 +57,17 @@ static bool all_good(struct cli *cli)
     return first < 0;
 }
 
+/* Each rank reads the study itself, perhaps on a node whose file is another. */
+static void check_same_study(struct cli *cli, const struct study *study)
+{
+    size_t bytes = sizeof study->hash;
+    uint64_t *const first = ranks_share(&study->hash, &bytes);
+    if (*first != study->hash)
+        error_add(&cli->errors, STATUS_INPUT, options.study, 0,
+                  "rank %d reads another study than rank 0; give a file that is the same on all nodes", cli->ranks.rank);
+    free(first);
+}
+
 /* "2/8" -> 2 of 8. */
 static int read_shard(struct run_options *run, struct errors *errors)
 {
@@ -157,6 +168,7 @@ static int cmd_run(struct cli *cli)
                   cli->ranks.n);
     else study_read(&study, options.study, options.sets.text, options.sets.n, &arena, &cli->errors);
     if (!all_good(cli)) goto out;
+    check_same_study(cli, &study);
     name_files(path, checkpoint, &study, &run, &cli->errors);
     if (!all_good(cli)) goto out;
     const int claimed = claim(cli, path, &study, &run, &lock);
