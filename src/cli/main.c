@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <omp.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 static const struct command *const commands[] = {COMMANDS(X)};
 #undef X
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+enum { MOST_THREADS = 4096 }; /* OpenMP's library overflows its stack at some more */
 
 static void help_print(FILE *to)
 {
@@ -87,6 +89,10 @@ static const struct command *command_chosen(int *argc, char ***argv, struct cli 
 static int command_call(const struct command *command, int argc, char **argv, struct cli *cli)
 {
     bool help = false;
+    if (omp_get_max_threads() > MOST_THREADS)
+        return error_add(&cli->errors, STATUS_INPUT, NULL, 0,
+                         "OMP_NUM_THREADS: %d is above %d; give as many as a rank has cores", omp_get_max_threads(),
+                         MOST_THREADS);
     if (options_parse(command->options, command->name, argc, argv, &help, &cli->errors) != 0) return -1;
     if (!help && (command->collective || cli->ranks.rank == 0)) return command->call(cli);
     if (help && cli->ranks.rank == 0) command_help(command, stdout);
