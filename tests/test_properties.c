@@ -332,13 +332,13 @@ static void nothing_depends_on_names_or_history(void **state)
 
 /* ---- tiles ------------------------------------------------------------------------------------------------------- */
 
-/* FLOP of that stage's first row, in tiles of so many rows. */
+/* FLOP of that stage's first row, of the slowest rank and the mean one, in tiles of so many rows. */
 static double flop_in_tiles(struct random_candidate *c, enum stage stage, int64_t rows)
 {
     c->hardware.gemm_tile_rows = (double)rows;
     lower(&c->demand, &c->scenario, &c->plan, &c->hardware);
     for (int r = 0; r < c->demand.n_rows; r++)
-        if (c->demand.row[r].stage == stage) return c->demand.row[r].flop;
+        if (c->demand.row[r].stage == stage) return c->demand.row[r].flop + c->demand.row[r].mean_flop;
     fail_msg("no row of %s", stage_name[stage]);
     return 0.0;
 }
@@ -362,7 +362,7 @@ static void whole_tiles_hold_no_padding(void **state)
     }
 }
 
-/* Every one of 64 experts gets 64 of 2048 x 2 pairs, wherever it is: one tile of 64. */
+/* Every expert gets a multiple of 64 pairs, or three times as many where it is hot, wherever it is. */
 static void whole_tiles_of_experts_hold_no_padding(void **state)
 {
     static struct random_candidate c;
@@ -371,19 +371,22 @@ static void whole_tiles_of_experts_hold_no_padding(void **state)
     random_state = 13;
     do random_candidate(&c);
     while (c.scenario.model.moe.experts == 0);
+    struct model *const model = &c.scenario.model;
     c.scenario.phase = PHASE_PREFILL;
-    c.scenario.new_tokens = 2048;
     c.scenario.past_tokens = 0;
-    c.scenario.imbalance = IMBALANCE_UNIFORM;
-    c.scenario.model.moe.experts = 64;
-    c.scenario.model.moe.per_token = 2;
-    c.scenario.model.moe.dense_layers = 0;
-    c.scenario.model.moe.period = 1;
-    c.scenario.model.moe.shared_ffn = 0;
-    assert_int_equal(model_finish(&c.scenario.model, NULL, &errors, "test", 0), 0);
+    c.scenario.imbalance_factor = 3.0;
+    model->moe.per_token = 2;
+    model->moe.dense_layers = 0;
+    model->moe.period = 1;
+    model->moe.shared_ffn = 0;
     c.plan = plan_of_ones;
-    for (c.plan.ep = 1; c.plan.ep <= 64; c.plan.ep++) {
-        c.plan.tp = c.plan.ep;
+    for (int i = 0; i < 2000; i++) {
+        model->moe.experts = PICK_WHOLE(60, 64, 96, 160, 384);
+        c.scenario.new_tokens = 32 * model->moe.experts * PICK_WHOLE(1, 3, 5, 7, 11);
+        c.scenario.imbalance = random_below(2) ? IMBALANCE_UNIFORM : IMBALANCE_FACTOR;
+        c.plan.tp = c.plan.ep = 3 + random_below(58);
+        if (random_below(5) == 0) c.plan.ep = 1;
+        assert_int_equal(model_finish(model, NULL, &errors, "test", 0), 0);
         const double whole = flop_in_tiles(&c, STAGE_GATE_UP, 1);
         assert_near(flop_in_tiles(&c, STAGE_GATE_UP, 64), whole);
     }

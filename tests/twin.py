@@ -594,16 +594,17 @@ def moe_ffn(M, C, p, hw, s, groups, net, out):
 
     mm = lambda *shape: gemm(hw.tile, C, *shape)
     width = M.Fe / et
-    experts = lambda pairs, active, K, columns: (active, mm(pairs / active, K, columns))
+    experts = lambda rows, active, K, columns: (active, mm(rows, K, columns))
+    rows, mean_rows = Q * hot / Ea, G * k / E * (E / ep / mean_Ea)
     elements, mean_elements = Q * hot * width + Gs * Fs_, load * width + Gs * Fs_
     out.add("router", [(1, mm(s.N, H, E))])
     out.exchange("dispatch", dispatch)
     shared = (1, mm(Gs, H, M.z * Fs_))
-    out.add("gate_up", [experts(Q * hot, Ea, H, M.z * width), shared],
-            mean_gemms=[experts(load, mean_Ea, H, M.z * width), shared])
+    out.add("gate_up", [experts(rows, Ea, H, M.z * width), shared],
+            mean_gemms=[experts(mean_rows, mean_Ea, H, M.z * width), shared])
     out.add("activation", vector=4 * elements, hbm=(M.z + 1) * elements * C.ab, mean_hbm=(M.z + 1) * mean_elements * C.ab)
     shared = (1, mm(Gs, Fs_, H))
-    out.add("down", [experts(Q * hot, Ea, width, H), shared], mean_gemms=[experts(load, mean_Ea, width, H), shared])
+    out.add("down", [experts(rows, Ea, width, H), shared], mean_gemms=[experts(mean_rows, mean_Ea, width, H), shared])
     out.exchange("combine", combine)
 
 

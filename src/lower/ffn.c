@@ -104,10 +104,11 @@ struct routing lower_routing(const struct shares *s)
     }
     r.mean_pairs = load;
     r.held = (double)ceil_ratio(model->moe.experts, s->plan.ep);
-    r.average = g * per_token * r.held / experts; /* divided once, as tokens are */
+    r.average = g * per_token * r.held / experts; /* divided once, as tokens are; so are mean_rows */
     if (s->plan.ep > 1) r.hot = larger(r.imbalance, 1.0 / r.average);
     r.pairs = r.average * r.hot;
     share_experts(&r, s);
+    r.mean_rows = g * per_token / experts * (experts / ep / r.mean_experts);
     r.targets = ep * (1.0 - pow(1.0 - 1.0 / ep, per_token));
     r.shared_tokens = all_to_all ? g / (double)s->ffn_ranks : g;
     r.shared_width = (double)model->moe.shared_ffn / (all_to_all ? 1.0 : (double)s->ffn_ranks);
@@ -134,7 +135,7 @@ static void add_experts(struct stage_row *row, const struct shares *s, const str
     const double hidden = (double)model->hidden, matrices = model->gated ? 2.0 : 1.0;
     const double width = (double)model->moe.ffn / r->expert_tp, shared = r->shared_width;
     const double inner = down ? width : hidden, columns = down ? hidden : matrices * width;
-    const struct work mean = gemm(s, r->mean_experts, r->mean_pairs / r->mean_experts, inner, columns);
+    const struct work mean = gemm(s, r->mean_experts, r->mean_rows, inner, columns);
     const struct work slowest = gemm(s, r->experts, r->pairs / r->experts, inner, columns);
     row_add(row, gemm(s, 1.0, r->shared_tokens, down ? shared : hidden, down ? hidden : matrices * shared));
     row->mean_flop += mean.flop;

@@ -98,6 +98,7 @@ struct routing {
     double chunk_tokens, other_tokens; /* Gc, Gd: G in such a step and in the others, where pc < 1 */
     double pairs, experts; /* Q * hot on Ea experts */
     double mean_pairs, mean_experts; /* load, and the experts it touches */
+    double mean_rows;      /* mean_pairs / mean_experts */
     double targets;        /* Y: distinct EP ranks a token goes to */
     double shared_tokens, shared_width; /* Gs, Fs_ */
 };
