@@ -46,6 +46,11 @@ bool has_trait(const struct reading *reading, int trait)
     return reading->family != NULL && (reading->family->traits & trait) != 0;
 }
 
+bool is_family(const struct reading *reading, const char *type)
+{
+    return reading->family != NULL && strcmp(reading->family->type, type) == 0;
+}
+
 bool field_is_null(const struct node *node)
 {
     return node->kind == NODE_TEXT && !node->quoted &&
@@ -127,11 +132,6 @@ static int64_t required_count(struct reading *reading, const char *names, int64_
 
 /* ---- shape -------------------------------------------------------------------------------------------------------- */
 
-static bool is_family(const struct reading *reading, const char *type)
-{
-    return reading->family != NULL && strcmp(reading->family->type, type) == 0;
-}
-
 static int64_t read_kv_heads(struct reading *reading, int64_t heads)
 {
     const bool falcon = is_family(reading, "falcon");
@@ -194,21 +194,28 @@ static void check_activation(struct reading *reading)
                        act->kind == NODE_TEXT ? act->text : "a list or map");
 }
 
-/* What tells a gated FFN, a tied head and a parallel block is mostly the type, sometimes a field. */
+/* Whether the head is the embedding's matrix: the text decoder says so, else the file, else the type. */
+static bool read_tied(struct reading *reading)
+{
+    static const char *const name = "tie_word_embeddings";
+    const struct node *const inner = find_in(reading->config, name), *const outer = find_in(reading->outer, name);
+    const bool outer_tied =
+        outer != NULL ? outer->text != NULL && strcmp(outer->text, "true") == 0 : has_trait(reading, TIED);
+    if (inner != NULL && outer != NULL && inner->text != NULL && outer->text != NULL &&
+        strcmp(inner->text, outer->text) != 0)
+        reading_warn(reading, "%s is %s of the text decoder, %s of the file: the former is taken", name, inner->text,
+                     outer->text);
+    if (reading->family == NULL && field_find(reading, name) == NULL && outer == NULL)
+        reading_refuse(reading, NULL, "%s: missing, and this model_type is not known; add it", name);
+    return field_truth(reading, name, outer_tied);
+}
+
+/* What tells a gated FFN and a parallel block is mostly the type, sometimes a field. */
 static void read_block(struct reading *reading, struct model *model)
 {
-    const struct node *const outer_tie = find_in(reading->outer, "tie_word_embeddings");
     const struct node *const ffn_type = field_find(reading, "ffn_type");
     model->gated = has_trait(reading, GATED) ||
                    (ffn_type != NULL && ffn_type->kind == NODE_TEXT && strstr(ffn_type->text, "glu") != NULL); /* MPT */
-    model->tied = field_truth(reading, "tie_word_embeddings",
-                              outer_tie != NULL ? strcmp(outer_tie->text != NULL ? outer_tie->text : "", "true") == 0
-                                                : has_trait(reading, TIED));
-    const struct node *const tie = find_in(reading->config, "tie_word_embeddings");
-    if (tie != NULL && outer_tie != NULL && tie->text != NULL && outer_tie->text != NULL &&
-        strcmp(tie->text, outer_tie->text) != 0)
-        reading_warn(reading, "tie_word_embeddings is %s of the text decoder, %s of the file: the former is taken",
-                     tie->text, outer_tie->text);
     model->parallel_block = has_trait(reading, PARALLEL);
     check_activation(reading);
     if (is_family(reading, "falcon"))
@@ -220,10 +227,8 @@ static void read_block(struct reading *reading, struct model *model)
     const struct node *const act = field_find(reading, "hidden_act hidden_activation");
     if (act == NULL || act->kind != NODE_TEXT || (strcmp(act->text, "silu") != 0 && strcmp(act->text, "swish") != 0))
         reading_refuse(reading, act,
-                       "hidden_act: this model_type is not known and only silu tells that the FFN is gated; "
-                       "give the facts inline");
-    if (field_find(reading, "tie_word_embeddings") == NULL && outer_tie == NULL)
-        reading_refuse(reading, NULL, "tie_word_embeddings: missing, and this model_type is not known; add it");
+                       "hidden_act: this model_type is not known and only silu tells that the FFN is gated; give the facts "
+                       "inline");
     model->gated = true;
 }
 
@@ -379,13 +384,13 @@ int model_from_hugging_face(struct model *model, const struct node *config, stru
     if (model->mla.kv_rank == 0 && model->kv_heads > 0 && model->heads % model->kv_heads != 0)
         reading_refuse(&reading, field_find(&reading, KV_HEADS),
                        "num_key_value_heads: %" PRId64 " does not divide the %" PRId64
-                       " heads of num_attention_heads; give a "
-                       "divisor of it",
+                       " heads of num_attention_heads; give a divisor of it",
                        model->kv_heads, model->heads);
     model->vocab = required_count(&reading, "vocab_size", 0);
     model->head_dim = read_head_dim(&reading, model);
     model->ffn = read_ffn(&reading, model);
     read_block(&reading, model);
+    model->tied = read_tied(&reading);
     read_extras(&reading, model);
     read_moe(&reading, model);
     const bool *const pattern = read_window(&reading, model, windowed);

@@ -63,8 +63,9 @@ bool field_is_null(const struct node *node);
  * `fallback`; an error where it is something else, or where another of the names says something else. */
 int64_t field_count(struct reading *reading, const char *names, int64_t fallback);
 bool field_truth(struct reading *reading, const char *names, bool fallback);
-bool has_trait(const struct reading *reading, int trait);
-/* Refuse the config at `node`'s line (0 for NULL); remember a thing left out. */
+bool has_trait(const struct reading *reading, int trait); /* false where the model_type is not known */
+bool is_family(const struct reading *reading, const char *type); /* so, too */
+/* Refuse the config at `node`'s line (for NULL its first); remember a thing left out. */
 void reading_refuse(struct reading *reading, const struct node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void reading_warn(struct reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));

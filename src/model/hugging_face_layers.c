@@ -121,7 +121,7 @@ static void read_expert_widths(struct reading *reading, struct model *model)
         return;
     }
     model->moe.ffn = field_count(reading, is_ffn ? "intermediate_size ffn_hidden_size" : "moe_intermediate_size", 0);
-    if (reading->family != NULL && strcmp(reading->family->type, "llama4_text") == 0)
+    if (is_family(reading, "llama4_text"))
         model->moe.shared_ffn = model->moe.ffn; /* always one; the code has no field for it */
     model->moe.shared_ffn += field_count(reading, N_SHARED_EXPERTS, 0) *
                              field_count(reading, "moe_shared_expert_intermediate_size", model->moe.ffn);
@@ -129,21 +129,27 @@ static void read_expert_widths(struct reading *reading, struct model *model)
         field_count(reading, "shared_expert_intermediate_size shared_intermediate_size", model->moe.shared_ffn);
 }
 
-void read_moe(struct reading *reading, struct model *model)
+/* Do experts go with the model_type, and what does its code not read of them? */
+static void check_experts(struct reading *reading, int64_t experts)
 {
-    bool moe[MAX_LAYERS] = {false};
-    const int64_t experts = field_count(reading, N_EXPERTS, 0);
     if (reading->family != NULL && has_trait(reading, MOE) && field_find(reading, N_EXPERTS) == NULL)
         reading_refuse(reading, NULL, "num_experts: missing, and %s has experts; add it by the name that its code reads",
                        reading->family->type);
-    if (experts == 1 && reading->family != NULL && !has_trait(reading, MOE)) return; /* HunYuan: the dense FFN */
     if (experts > 0 && !has_trait(reading, MOE)) warn_unread(reading, N_EXPERTS);
     if (reading->family != NULL && has_trait(reading, EXPERT_IS_FFN)) {
         if (field_find(reading, "moe_intermediate_size") != NULL)
             reading_warn(reading, "moe_intermediate_size is not used by %s", reading->family->type);
-        if (strcmp(reading->family->type, "llama4_text") != 0) warn_unread(reading, MOE_PATTERNS);
+        if (!is_family(reading, "llama4_text")) warn_unread(reading, MOE_PATTERNS);
         warn_unread(reading, N_SHARED_EXPERTS);
     }
+}
+
+void read_moe(struct reading *reading, struct model *model)
+{
+    bool moe[MAX_LAYERS] = {false};
+    const int64_t experts = field_count(reading, N_EXPERTS, 0);
+    if (experts == 1 && reading->family != NULL && !has_trait(reading, MOE)) return; /* HunYuan: the dense FFN */
+    check_experts(reading, experts);
     if (experts <= 0 || model->layers < 1 || model->layers > MAX_LAYERS) return;
     model->moe.experts = experts;
     model->moe.per_token = field_count(reading, "num_experts_per_tok experts_per_token moe_k moe_top_k moe_topk", 0);
@@ -161,7 +167,7 @@ void read_moe(struct reading *reading, struct model *model)
     if (n_moe == model->layers) model->ffn = 0;
     if (has_trait(reading, ROUTER_BIAS) || field_truth(reading, "moe_router_enable_expert_bias", false))
         model->extras.other_parameters += (double)(n_moe * experts);
-    if (reading->family != NULL && strcmp(reading->family->type, "qwen2_moe") == 0)
+    if (is_family(reading, "qwen2_moe"))
         model->extras.other_parameters += (double)(n_moe * model->hidden); /* the gate of the shared expert */
 }
 
