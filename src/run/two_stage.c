@@ -30,6 +30,31 @@ static bool share_flag(bool flag)
     return value;
 }
 
+/* A round needs its front, not its population. */
+static struct study front_only(const struct study *study)
+{
+    struct study front = *study;
+    front.search = SEARCH_PRUNED;
+    front.sensitivity = (struct sensitivity){0};
+    front.population.full = front.joint.wanted = false;
+    return front;
+}
+
+/* What round n (from 0) gave, and the study of the next in `study`.  Returns whether there is a next one.  Rank 0. */
+static bool finish_round(struct result_round *round, struct study *study, const struct result *before,
+                         const struct result *after, int n, struct arena *arena)
+{
+    struct study next;
+    round->n_machines = study->space.n_machines;
+    round->movement = n > 0 ? round_movement(before, after) : 0.0;
+    for (int s = 0; s < after->n_scenarios; s++) round->n_rows += after->scenario[s].n_rows;
+    if (n + 1 == MOST_ROUNDS || (n > 0 && round->movement <= ROUND_TOLERANCE)) return false;
+    if (!round_refine(&next, study, after, arena)) return false;
+    *study = next;
+    return true;
+}
+
+/* As run_study, without its wall time. */
 static int run_rounds(struct result *result, const struct study *study, const struct run_options *options,
                       struct saved_past *past, struct ranks ranks, struct arena *arena, struct errors *errors)
 {
@@ -38,28 +63,18 @@ static int run_rounds(struct result *result, const struct study *study, const st
     struct result before = {0}, after;
     int n_rounds = 0;
     current.two_stage = false;
-    for (bool go_on = true; go_on;) {
-        struct study front_only = current; /* a round needs its front, not its population */
-        front_only.search = SEARCH_PRUNED;
-        front_only.sensitivity = (struct sensitivity){0};
-        front_only.population.full = front_only.joint.wanted = false;
+    for (;;) {
+        const struct study front = front_only(&current);
+        bool go_on = false;
         past->round = n_rounds + 1;
-        const int status = grid_run(&after, &front_only, options, past, ranks, arena, errors);
+        const int status = grid_run(&after, &front, options, past, ranks, arena, errors);
         if (status != 0) return status;
         if (ranks.rank == 0) {
-            struct result_round *const now = &round[n_rounds];
-            now->n_machines = current.space.n_machines;
-            now->movement = n_rounds > 0 ? round_movement(&before, &after) : 0.0;
-            for (int s = 0; s < after.n_scenarios; s++) now->n_rows += after.scenario[s].n_rows;
-            go_on = n_rounds + 1 < MOST_ROUNDS && (n_rounds == 0 || now->movement > ROUND_TOLERANCE);
-            struct study next;
-            go_on = go_on && round_refine(&next, &current, &after, arena);
-            if (go_on) current = next;
+            go_on = finish_round(&round[n_rounds], &current, &before, &after, n_rounds, arena);
             before = after;
         }
         n_rounds++;
-        go_on = share_flag(go_on);
-        if (!go_on) break;
+        if (!share_flag(go_on)) break;
         share_axes(&current, arena);
         if (study_restate(&current, arena, errors) != 0) return -1;
     }
