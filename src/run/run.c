@@ -1,5 +1,5 @@
 /* One grid of a study: its scenarios one after the other, what is asked of their Pareto sets, the joint front.  Rank 0
- * collects and looks once more at every row it stores. */
+ * collects and looks once more at every row it stores.  The shards of a study are the same, cut and put together again. */
 #define _POSIX_C_SOURCE 200809L
 #include "grid.h"
 #include "joint.h"
@@ -90,8 +90,6 @@ static double collect_busy(double busy_s, struct ranks ranks)
     }
     return busy_s;
 }
-
-static const double worth_saving_s = 1.0; /* less is swept again sooner than it is read */
 
 /* ---- one grid ---------------------------------------------------------------------------------------------------- */
 
@@ -203,7 +201,10 @@ static int load_checkpoint(struct saved *saved, const struct run_options *option
     return ranks_first(failed != 0) >= 0 ? -1 : 0;
 }
 
-/* The whole sweep, unless the last checkpoint is younger than that.  Collective; returns 0 or -1. */
+static const double worth_saving_s = 1.0; /* what took less is swept again sooner than read */
+
+/* The whole sweep, unless a checkpoint was written less than age_s ago, or one of a later round holds it (and is not to be
+ * lost).  Collective; returns 0 or -1. */
 static int save_whole(const struct saved *saved, double age_s, const struct run_options *options, struct ranks ranks,
                       struct errors *errors)
 {
@@ -291,8 +292,6 @@ static int read_parts(struct saved *saved, struct saved_past *past, struct study
         if (of != n_shards || this_study.hash != study->hash)
             return error_add(errors, STATUS_INPUT, parts[p], 0,
                              "is shard %d of %d of another study than %s; merge the shards of one run", shard, of, parts[0]);
-        if (shard < 1 || shard > n_shards)
-            return error_add(errors, STATUS_INPUT, parts[p], 0, "is shard %d of %d", shard, of);
         if (given[shard])
             return error_add(errors, STATUS_INPUT, parts[p], 0, "is shard %d of %d, which %s is already; give each once",
                              shard, of, given[shard]);

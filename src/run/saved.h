@@ -1,7 +1,7 @@
 /* saved: what a sweep has found so far, as a file: a checkpoint beside the result, or the part of a shard.
  *
- * Holds the study, which work units of which scenario are finished, and their outcomes.  Written under a temporary name,
- * synced and renamed, with a checksum: a file that is there is whole, or is refused. */
+ * Holds the study, which work units of which scenario are finished, and their outcomes; of two_stage also the rounds before.
+ * Written under a temporary name, synced and renamed, with a checksum: a file that is there is whole, or is refused. */
 #ifndef COSWEEP_RUN_SAVED_H
 #define COSWEEP_RUN_SAVED_H
 
@@ -21,7 +21,7 @@ struct saved_past {
     int64_t round;       /* of two_stage, from 1; 0 = the sweep whose result is kept */
     struct bytes rounds; /* the finished rounds before, packed; owned */
     double written_s;    /* when a checkpoint was last written, or the run began */
-    /* The checkpoint that is resumed: not looked at, at a later round than this one, or all in memory. */
+    /* The checkpoint that is resumed: not looked at; of a later round than this, which it holds; all in memory, or none. */
     enum { PAST_UNREAD, PAST_AHEAD, PAST_READ } checkpoint;
 };
 void past_init(struct saved_past *past, const struct study *asked);
@@ -52,14 +52,16 @@ static inline bool saved_owns(const struct saved *saved, int64_t unit)
 int32_t saved_build(void);
 /* Of all of a file but its last 8 bytes, which hold it. */
 uint64_t saved_checksum(const char *data, size_t n);
+/* All of `saved` and its past; past->written_s is now.  Returns 0, or -1 after an error: then the file from before stays. */
 int saved_write(const struct saved *saved, const char *path, struct errors *errors);
 /* A finished round, to the past. */
 void saved_remember(const struct saved *saved);
 /* Merge a file into `saved` (initialised), or that of its rounds which `saved` is; past->checkpoint tells which.  A damaged,
- * truncated or foreign file is refused by name, as are units that are finished already. */
+ * truncated or foreign file is refused by name, as are units that are finished already and, where `saved` is a shard, what
+ * another shard or the whole had finished.  Returns 0, or -1 after an error. */
 int saved_read(struct saved *saved, const char *path, struct errors *errors);
-/* The study and shard of a file, before anything else is known. Memory is the arena's. */
-struct saved_facts { uint64_t asked_hash; int shard, n_shards; };
+/* The study and shard of a file, before anything else is known.  Memory is the arena's.  Returns 0, or -1 after an error. */
+struct saved_facts { uint64_t asked_hash; int shard, n_shards; }; /* as in saved_past and saved */
 int saved_study(const char *path, struct study *study, struct saved_facts *facts, struct arena *arena,
                 struct errors *errors);
 

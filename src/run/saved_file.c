@@ -1,4 +1,6 @@
-/* The file:  magic | struct file_head | study text | per scenario and pass: n_units, finished, packed outcome
+/* How does what a sweep has found outlive the program?
+ *
+ * The file:  magic | struct file_head | study text | per scenario and pass: n_units, finished, packed outcome
  *            | earlier rounds of two_stage: bytes of each, then the same without a checksum | struct file_tail | checksum */
 #define _POSIX_C_SOURCE 200809L
 #include "run/provenance.h"
@@ -14,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SAVED_FORMAT "cosweep saved sweep, version "
-enum { SAVED_VERSION = 2 };
-static const char magic[32] = SAVED_FORMAT "2\n";
+#define SAVED_FORMAT  "cosweep saved sweep, version "
+#define SAVED_VERSION "2"
+static const char magic[32] = SAVED_FORMAT SAVED_VERSION "\n";
 
 struct file_head {
     uint64_t study_hash;
@@ -143,17 +145,17 @@ int saved_write(const struct saved *saved, const char *path, struct errors *erro
 
 /* ---- from a file ------------------------------------------------------------------------------------------------- */
 
-/* What is in front, to know before anything is allocated whether the rest is worth it. */
+/* Is this no such file?  Looked at before anything is allocated: the file may be of any size.  Rewinds it. */
 static bool is_foreign(char why[80], FILE *file)
 {
     char front[sizeof magic + 1] = "";
-    const bool whole = fread(front, 1, sizeof magic, file) == sizeof magic && fseek(file, 0, SEEK_SET) == 0;
-    if (whole && memcmp(front, magic, sizeof magic) == 0) return false;
+    const bool has_front = fread(front, 1, sizeof magic, file) == sizeof magic && fseek(file, 0, SEEK_SET) == 0;
+    if (has_front && memcmp(front, magic, sizeof magic) == 0) return false;
     if (strncmp(front, SAVED_FORMAT, strlen(SAVED_FORMAT)) != 0)
         snprintf(why, 80, "is no checkpoint or part of this version of cosweep");
     else
-        snprintf(why, 80, "is of format version %ld, this program reads version %d",
-                 strtol(front + strlen(SAVED_FORMAT), NULL, 10), SAVED_VERSION);
+        snprintf(why, 80, "is of format version %ld, this program reads version " SAVED_VERSION,
+                 strtol(front + strlen(SAVED_FORMAT), NULL, 10));
     return true;
 }
 
