@@ -79,7 +79,8 @@ int study_parse(struct study *study, const char *text, const char *name, struct 
 /* Derive sizes, effective text and hash again after axes have changed.  Returns 0 or -1. */
 int study_restate(struct study *study, struct arena *arena, struct errors *errors);
 
-/* The model as a study takes it inline, every fact and every windowed layer, so that it reads back to the same. */
+/* The model as a study takes it inline, every fact and every windowed layer, so that it reads back to the same.  `key` as
+ * json_open takes it: NULL where it is no member of an object. */
 void model_inline_json(struct json *json, const char *key, const struct model *model);
 
 /* One candidate (a line of `evaluate`, or a study narrowed to scalars): all knobs scalar. */

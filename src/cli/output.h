@@ -7,8 +7,7 @@
 /* Whether a file may be made at `path`: what is there is nothing, or a plain file and none of the inputs[n].  Returns 0 or
  * -1. */
 int output_check(const char *path, const char *const *inputs, int n, struct errors *errors);
-/* Where a file that is asked for as `path` really goes, links followed.  What is there may be nothing or a plain file, and
- * none of the inputs[n].  Returns 0 or -1. */
+/* Where a file that is asked for as `path` really goes, links followed; checked as by output_check.  Returns 0 or -1. */
 int output_place(char place[4096], const char *path, const char *const *inputs, int n, struct errors *errors);
 /* What stands at the path now. A result of another study, or something else, is an error unless `force`. */
 enum standing { STANDING_NOTHING, STANDING_SAME_STUDY };

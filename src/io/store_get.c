@@ -136,7 +136,7 @@ void get_group_close(hid_t group)
 
 /* ---- datasets --------------------------------------------------------------------------------------------------- */
 
-/* One whose values are in this file: another may be a pipe, which would be waited for. */
+/* One whose values are in this file: another may be a pipe, which would be waited for.  Invalid after a failure. */
 static hid_t open_dataset(struct get *get, hid_t at, const char *name)
 {
     const hid_t set = get->failed ? H5I_INVALID_HID : H5Dopen2(at, name, H5P_DEFAULT);
@@ -145,7 +145,9 @@ static hid_t open_dataset(struct get *get, hid_t at, const char *name)
     if (H5Pget_external_count(creation) > 0 || H5Pget_layout(creation) == H5D_VIRTUAL)
         get_refuse(get, name, "within the file");
     H5Pclose(creation);
-    return set;
+    if (!get->failed) return set;
+    H5Dclose(set);
+    return H5I_INVALID_HID;
 }
 
 const char *get_long_text(struct get *get, hid_t at, const char *name)
@@ -153,10 +155,7 @@ const char *get_long_text(struct get *get, hid_t at, const char *name)
     const char *text = "";
     char *stored = NULL;
     const hid_t set = open_dataset(get, at, name);
-    if (get->failed) {
-        if (set >= 0) H5Dclose(set);
-        return text;
-    }
+    if (set < 0) return text;
     const hid_t type = H5Dget_type(set), space = H5Dget_space(set), memory_type = store_text_type();
     if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != 1)
         get_refuse(get, name, "one variable-length text");
@@ -177,11 +176,11 @@ static bool is_plausible(const struct get *get, hid_t set, hssize_t n_values, si
     return stored <= (hsize_t)get->file_bytes && (hsize_t)n_values <= stored * MOST_DEFLATED / value_bytes;
 }
 
-/* A dataset of numbers of `rank` dimensions (0 = scalar).  Invalid after a failure. */
+/* A dataset of numbers of `rank` dimensions (0 = scalar).  After a failure it may be open all the same. */
 static hid_t get_dataset(struct get *get, hid_t at, const char *name, int rank, hsize_t shape[2])
 {
     const hid_t set = open_dataset(get, at, name);
-    if (get->failed) return set;
+    if (set < 0) return set;
     const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
     const H5T_class_t class = H5Tget_class(type);
     if (H5Sget_simple_extent_ndims(space) != rank || (class != H5T_INTEGER && class != H5T_FLOAT))

@@ -8,7 +8,8 @@
  * processor time of 10 s and a second per 4 MB. */
 enum { PROBE_CPU_S = 10, PROBE_BYTES_PER_S = 4000000, PROBE_BYTES = 256000000, PROBE_TIMES_FILE = 80 };
 
-/* Call read(what) in a child, and if that came through, here.  Returns 0, else -1 with an error: how the child ended. */
+/* Call read(what) in a child, and if that came through, here.  Returns 0, else -1 with an error: how the child ended.  What
+ * else is wrong with the file, `read` says itself. */
 int store_probe(const char *path, int64_t file_bytes, void (*read)(void *), void *what, struct errors *errors);
 /* False: no child and no bounds.  For who looks at the reader itself, as tests/fuzz/result.c. */
 extern bool store_probing;
