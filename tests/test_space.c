@@ -73,7 +73,7 @@ static void units_cover_the_space(void **state)
         assert_true(n * units.lowered_per_unit >= space.n_lowered && (n - 1) * units.lowered_per_unit < space.n_lowered);
         assert_true(units.parts * units.tiles_per_part >= n_tiles && (units.parts - 1) * units.tiles_per_part < n_tiles);
         assert_true(units.parts == 1 || units.lowered_per_unit == 1);
-        if (!pruned) assert_true(units.tiles_per_part * (space.n_machines / n_tiles) <= 2048 * 2048 * 7);
+        if (!pruned) assert_true(units.tiles_per_part * (space.n_machines / n_tiles) <= (int64_t)TILE_ROWS * TILE_ROWS * 7);
     }
 }
 

@@ -9,7 +9,7 @@ struct sweep {
     const struct study *study;       /* borrowed */
     const struct scenario *scenario; /* borrowed */
     struct units units;
-    int64_t n_work_tiles, n_tiles;
+    int64_t n_work_tiles, n_tiles; /* of a plan: along the work table, and all */
     struct work_rates work; /* all rows of the three groups */
     struct wire_rates wire;
     struct store_rates store;
@@ -18,6 +18,7 @@ struct sweep {
 };
 void sweep_init(struct sweep *sweep, const struct study *study, int scenario);
 void sweep_free(struct sweep *sweep);
+/* How each of its scenarios is cut; the same for all. */
 struct units study_units(const struct study *study);
 /* What an outcome of a scenario of this study keeps. */
 struct outcome_options study_keeps(const struct study *study);

@@ -155,6 +155,7 @@ bool space_distinct(const struct space *space, const struct scenario *scenario, 
 
 /* ---- work units -------------------------------------------------------------------------------------------------- */
 
+/* Rounded up, without the sum that could pass 2^63. */
 static int64_t parts_of(int64_t whole, int64_t part)
 {
     return whole / part + (whole % part > 0);
@@ -167,14 +168,20 @@ int64_t space_tiles(const struct space *space, enum knob_group group)
 
 struct units space_units(const struct space *space, bool pruned)
 {
+    /* Long enough to be worth a turn, short enough to be waited for when told to stop; a pruned one passes over most. */
     static const int64_t candidates_per_unit = 4000000, pruned_per_unit = 4000000000, most_lowered_per_unit = 4096;
     const int64_t most = pruned ? pruned_per_unit : candidates_per_unit;
     const int64_t n_tiles = space_tiles(space, GROUP_WORK) * space_tiles(space, GROUP_WIRE);
-    int64_t per_unit = candidates_per_unit / space->n_machines, tiles = n_tiles;
-    if (per_unit > most_lowered_per_unit) per_unit = most_lowered_per_unit;
-    if (per_unit < 1) per_unit = 1;
+    int64_t lowered = candidates_per_unit / space->n_machines, tiles = n_tiles;
+    if (lowered > most_lowered_per_unit) lowered = most_lowered_per_unit;
+    if (lowered < 1) lowered = 1;
     if (space->n_machines > most) tiles = most / (space->n_machines / n_tiles);
     if (tiles < 1) tiles = 1;
     const int64_t parts = parts_of(n_tiles, tiles);
-    return (struct units){parts_of(space->n_lowered, per_unit) * parts, per_unit, parts, tiles};
+    return (struct units){
+        .n = parts_of(space->n_lowered, lowered) * parts,
+        .lowered_per_unit = lowered,
+        .parts = parts,
+        .tiles_per_part = tiles,
+    };
 }
