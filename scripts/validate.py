@@ -279,8 +279,6 @@ def pope(engine, row):
     return answer["latency_s"] * steps * (1e3 if row["metric"] == "tpot_ms" else 1), notes
 
 
-
-
 def one_layer(engine, row):
     """Operations of one layer, each a stage; scores, softmax and values are thirds of the model's fused stage."""
     past = int(row["context_len"])

@@ -8,8 +8,7 @@
 set -u
 
 faults='killed_rank full_disk_checkpoint full_disk_publish unwritable_folder second_run newer_version clock_jumps no_locks
-no_memory late_stop late_kill leftovers finished_study long_name traced_writes other_shard
-io_errors'
+no_memory late_stop late_kill leftovers finished_study long_name traced_writes other_shard io_errors'
 if [ "${1:-}" = --list ]; then
     printf '%s\n' $faults
     exit
