@@ -6,7 +6,6 @@
 #include "run/provenance.h"
 #include "progress.h"
 #include "saved.h"
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -200,36 +199,56 @@ static bool find_round(struct record *round, const struct record *file, const st
     return false;
 }
 
+/* The bytes of a file, to be freed; NULL where they cannot be had, which *why tells, or errno where *why is NULL. */
+static char *read_whole(size_t *n, const char **why, char foreign[80], const char *path)
+{
+    struct stat facts;
+    char *data = NULL;
+    *why = NULL;
+    if (stat(path, &facts) != 0) return NULL;
+    if (!S_ISREG(facts.st_mode)) { /* a pipe would be waited for */
+        *why = "is no plain file";
+        return NULL;
+    }
+    FILE *const file = fopen(path, "rb");
+    if (!file) return NULL;
+    *n = (size_t)facts.st_size;
+    if (*n < sizeof magic + sizeof(uint64_t)) *why = "is cut short";
+    else if (is_foreign(foreign, file)) *why = foreign;
+    else if ((data = malloc(*n)) && fread(data, 1, *n, file) != *n) *why = "is cut short";
+    const int read_errno = errno;
+    const bool failed = *why != NULL;
+    if (ferror(file)) *why = NULL; /* that says nothing of what is in it */
+    fclose(file);
+    errno = read_errno;
+    if (!failed) return data;
+    free(data);
+    return NULL;
+}
+
+/* Open the bytes of a file.  Returns what is wrong with them, or NULL. */
+static const char *file_open(struct record *file, char *data, size_t n)
+{
+    uint64_t sum;
+    n -= sizeof sum;
+    memcpy(&sum, data + n, sizeof sum);
+    if (sum != saved_checksum(data, n)) return "is damaged (its checksum is wrong)";
+    if (!record_open(file, data, n)) return "is damaged";
+    if (file->head.build != saved_build()) return "was saved by another revision of cosweep, whose numbers may be others";
+    return NULL;
+}
+
 /* A file whose checksum is right; the caller frees its data.  Returns 0, or -1 after an error. */
 static int load(struct record *out, const char *path, struct errors *errors)
 {
-    struct stat facts = {0};
-    uint64_t sum;
-    char *data = NULL, foreign[80];
-    const char *why = NULL;
-    const bool there = stat(path, &facts) == 0, plain = S_ISREG(facts.st_mode);
-    FILE *const file = plain ? fopen(path, "rb") : NULL; /* a pipe would be waited for */
-    size_t n = (size_t)facts.st_size;
-    if (there && !plain) why = "is no plain file";
-    else if (file && n < sizeof magic + sizeof sum) why = "is cut short";
-    else if (file && is_foreign(foreign, file)) why = foreign;
-    else if (file && (data = malloc(n)) && fread(data, 1, n, file) != n) why = "is cut short";
-    const bool unread = file ? ferror(file) || (!why && !data) : !why; /* that says nothing of what is in it */
-    if (unread) error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
-    if (file) fclose(file);
-    if (!why && !unread) {
-        assert(data);
-        n -= sizeof sum;
-        memcpy(&sum, data + n, sizeof sum);
-        if (sum != saved_checksum(data, n)) why = "is damaged (its checksum is wrong)";
-        else if (!record_open(out, data, n)) why = "is damaged";
-        else if (out->head.build != saved_build())
-            why = "was saved by another revision of cosweep, whose numbers may be others";
-    }
-    if (!why && !unread) return 0;
-    if (!unread) error_add(errors, STATUS_INPUT, path, 0, "%s; it is not used: remove it, or give another", why);
+    size_t n = 0;
+    const char *why;
+    char foreign[80], *const data = read_whole(&n, &why, foreign, path);
+    if (!data && !why) return error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
+    if (data) why = file_open(out, data, n);
+    if (!why) return 0;
     free(data);
-    return -1;
+    return error_add(errors, STATUS_INPUT, path, 0, "%s; it is not used: remove it, or give another", why);
 }
 
 static bool is_finished(const struct pass *pass)
