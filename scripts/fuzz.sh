@@ -16,7 +16,12 @@ seed=$(date +%s)
 if [ "${1:-}" = --seed ]; then
     seed=${2:-}
     shift $(($# < 2 ? $# : 2))
-    case $seed in '' | *[!0-9]*) echo "fuzz.sh: --seed takes a number; see scripts/fuzz.sh --help" >&2; exit 2 ;; esac
+    case $seed in
+    '' | *[!0-9]* | 0)
+        echo "fuzz.sh: --seed takes a number above 0; see scripts/fuzz.sh --help" >&2
+        exit 2
+        ;;
+    esac
 fi
 case ${1:-} in
 -h | --help)

@@ -131,12 +131,17 @@ while [ ! -e again.h5 ] && [ "$tries" -lt 50 ]; do
     OMP_NUM_THREADS=$((tries % 2 + 1)) "$program" run rounds.yaml -o again.h5 --resume --checkpoint 0.02s \
         --time-limit "$limit_s" --progress none >/dev/null 2>message.txt
     status=$?
+    [ ! -e again.h5.checkpoint ] || cp again.h5.checkpoint late
     [ $status -eq 4 ] || [ $status -eq 0 ] || check "try $tries of rounds (got $status: $(cat message.txt))" 1
 done
 /usr/bin/python3 "$here/same.py" rounds.h5 again.h5 >same.txt 2>&1
 check "rounds in $tries runs: $(head -n 2 same.txt | tr '\n' ' ')" $?
 [ "$tries" -gt 2 ] && [ "$(ls -d again.h5*)" = again.h5 ]
 check "nothing is left beside the result of $tries runs: $(ls -d again.h5* | tr '\n' ' ')" $?
+cp late again.h5.checkpoint
+"$program" run rounds.yaml -o again.h5 --force --resume --time-limit 0.001s --progress none >/dev/null 2>message.txt
+[ $? -eq 4 ] && cmp -s late again.h5.checkpoint
+check "stopped before it is as far as its checkpoint: $(cat message.txt)" $?
 OMP_NUM_THREADS=1 "$program" run rounds.yaml -o other.h5 --time-limit "$limit_s" --progress none >/dev/null 2>&1
 "$program" run rounds.yaml -o other.h5 --resume --set plan.pp=1 --progress none >/dev/null 2>message.txt
 [ $? -eq 2 ] && grep -q "different study" message.txt

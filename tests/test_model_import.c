@@ -290,14 +290,14 @@ static void moe_layers_are_found_in_every_spelling(void **state)
         const char *config;
         int dense_layers, period;
     } spelling[] = {
-#define FULL ", attention_chunk_size: null, intermediate_size_mlp: 2048"
+#define UNCHUNKED ", attention_chunk_size: null, intermediate_size_mlp: 2048"
         {QWEN("qwen3_moe", EXPERTS ", decoder_sparse_step: 2, mlp_only_layers: []"), 0, 2},
         {QWEN("qwen3_moe", EXPERTS ", decoder_sparse_step: 1, mlp_only_layers: [0, 1]"), 2, 1},
         {QWEN("deepseek", EXPERTS ", first_k_dense_replace: 3"), 3, 1},
         {QWEN("deepseek", EXPERTS ", moe_layer_freq: [0, 0, 0, 1, 1, 1, 1, 1]"), 3, 1},
         {QWEN("deepseek", EXPERTS ", moe_layer_freq: [false, false, false, true, true, true, true, true]"), 3, 1},
-        {QWEN("llama4_text", EXPERTS FULL ", interleave_moe_layer_step: 2"), 0, 2},
-        {QWEN("llama4_text", EXPERTS FULL ", moe_layers: [3, 7]"), 0, 4},
+        {QWEN("llama4_text", EXPERTS UNCHUNKED ", interleave_moe_layer_step: 2"), 0, 2},
+        {QWEN("llama4_text", EXPERTS UNCHUNKED ", moe_layers: [3, 7]"), 0, 4},
         {QWEN("ernie4_5_moe", EXPERTS ", moe_layer_start_index: 1, moe_layer_interval: 1, moe_layer_end_index: -1"), 1, 1},
     };
     for (size_t i = 0; i < sizeof spelling / sizeof spelling[0]; i++) {

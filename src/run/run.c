@@ -242,7 +242,7 @@ int run_shard(const struct study *study, const struct run_options *options, cons
               struct errors *errors)
 {
     struct saved saved = {0};
-    struct saved_past past;
+    struct saved_past past = {0};
     struct spent spent = {0};
     if (study->two_stage)
         return error_add(errors, STATUS_INPUT, study->name, 0,
@@ -255,6 +255,7 @@ int run_shard(const struct study *study, const struct run_options *options, cons
     if (status == 0) status = sweep_all(&saved, study, options, ranks, &spent, errors);
     if (status == 0 && ranks.rank == 0) status = saved_write(&saved, path, errors);
     if (ranks.rank == 0) saved_free(&saved);
+    past_free(&past);
     return status;
 }
 
@@ -312,12 +313,13 @@ int run_merge(struct result *result, struct study *study, const char *const *par
 {
     const double start_s = clock_s();
     struct saved saved = {0};
-    struct saved_past past;
+    struct saved_past past = {0};
     struct spent spent = {0};
     int status = read_parts(&saved, &past, study, parts, n_parts, arena, errors);
     if (status == 0) status = keep_all(result, study, &saved, (struct ranks){0, 1}, &spent, arena);
     if (status == 0) result->performance.wall_s = clock_s() - start_s;
     saved_free(&saved);
+    past_free(&past);
     return status;
 }
 
