@@ -94,13 +94,15 @@ static void merge(const char *const *parts, int n)
     arena_free(&arena);
 }
 
-static void go_on(const struct study *study, const char *path)
+/* A file of a round is gone on from as a run of two_stage does, which looks for the first round in it. */
+static void go_on(struct study *study, const char *path, bool is_round)
 {
     static struct errors errors;
     static struct result result;
     struct arena arena = {0};
     const struct run_options options = {.progress = PROGRESS_NONE, .checkpoint = path, .resume = true};
     errors.n = errors.n_dropped = 0;
+    study->two_stage = is_round;
     const int status = run_study(&result, study, &options, (struct ranks){0, 1}, &arena, &errors);
     fuzz_check_errors(&errors, status);
     if (status == 0) check_result(&result, study);
@@ -124,7 +126,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     fuzz_check_errors(&errors, status);
     if (status != 0 || fuzz_is_small(&study)) {
         merge((const char *const[]){path, other}, facts.n_shards == 2 && status == 0 ? 2 : 1);
-        if (status == 0) go_on(&study, path);
+        int64_t round = 0;
+        if (status == 0) memcpy(&round, file + n - 8 - TAIL_BYTES + 8, sizeof round);
+        if (status == 0) go_on(&study, path, round != 0);
     }
     arena_free(&arena);
     return 0;
