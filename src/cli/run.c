@@ -153,7 +153,7 @@ static int stopped(const char *checkpoint, struct cli *cli)
 static int cmd_run(struct cli *cli)
 {
     struct arena arena = {0};
-    struct study study;
+    struct study study = {0};
     static struct result result;
     char path[4096], checkpoint[4096];
     int code = -1, lock = -1;
