@@ -127,7 +127,8 @@ int run_shard(const struct study *study, const struct run_options *options, cons
               struct errors *errors);
 /* Whether the file at `path` is a part of this study and shard. */
 bool run_is_part(const char *path, const struct study *study, int shard, int n_shards);
-/* One result from the parts of all shards: each exactly once, all of one study.  `study` is filled.  Returns 0 or -1. */
+/* One result from the parts of all shards, at least one: each exactly once, all of one study.  `study` is filled.  Returns 0
+ * or -1. */
 int run_merge(struct result *result, struct study *study, const char *const *parts, int n_parts, struct arena *arena,
               struct errors *errors);
 

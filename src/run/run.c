@@ -7,6 +7,7 @@
 #include "provenance.h"
 #include "stop.h"
 #include "units.h"
+#include <assert.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -305,7 +306,7 @@ static int read_parts(struct saved *saved, struct saved_past *past, struct study
                       n_shards);
     if (errors->n == 0 && !saved_complete(saved))
         error_add(errors, STATUS_INPUT, NULL, 0, "a part holds a sweep that was stopped; finish it with --resume first");
-    return errors->n > 0 ? -1 : 0;
+    return errors->n == 0 ? 0 : -1;
 }
 
 int run_merge(struct result *result, struct study *study, const char *const *parts, int n_parts, struct arena *arena,
@@ -315,6 +316,7 @@ int run_merge(struct result *result, struct study *study, const char *const *par
     struct saved saved = {0};
     struct saved_past past = {0};
     struct spent spent = {0};
+    assert(n_parts > 0);
     int status = read_parts(&saved, &past, study, parts, n_parts, arena, errors);
     if (status == 0) status = keep_all(result, study, &saved, (struct ranks){0, 1}, &spent, arena);
     if (status == 0) result->performance.wall_s = clock_s() - start_s;

@@ -244,11 +244,12 @@ static int load(struct record *out, const char *path, struct errors *errors)
     size_t n = 0;
     const char *why;
     char foreign[80], *const data = read_whole(&n, &why, foreign, path);
-    if (!data && !why) return error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
     if (data) why = file_open(out, data, n);
-    if (!why) return 0;
+    if (data && !why) return 0;
+    if (!why) error_add(errors, STATUS_INPUT, path, 0, "cannot be read: %s", strerror(errno));
+    else error_add(errors, STATUS_INPUT, path, 0, "%s; it is not used: remove it, or give another", why);
     free(data);
-    return error_add(errors, STATUS_INPUT, path, 0, "%s; it is not used: remove it, or give another", why);
+    return -1;
 }
 
 static bool is_finished(const struct pass *pass)
