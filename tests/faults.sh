@@ -147,7 +147,7 @@ fault_killed_rank() {
 fault_full_disk_checkpoint() {
     in_name_space full_disk_checkpoint 16m
     cd small || exit 1
-    run study.yaml -o out.h5 --time-limit 0.1s
+    run study.yaml -o out.h5 --time-limit 0.001s
     ends 4
     before=$(sum out.h5.checkpoint)
     fill 4096
@@ -176,7 +176,7 @@ fault_full_disk_publish() {
     cd small || exit 1
     other_result out.h5
     before=$(sum out.h5)
-    run study.yaml -o out.h5 --force --time-limit 0.1s
+    run study.yaml -o out.h5 --force --time-limit 0.001s
     ends 4
     fill 8192
     run study.yaml -o out.h5 --force --resume --checkpoint 10h
@@ -251,7 +251,7 @@ fault_newer_version() {
     says "newer.h5: exists and is no result this version can read"
     [ "$(sum newer.h5)" = "$before" ]
     check "the newer result" $?
-    run now.yaml -o late.h5 --time-limit 0.1s
+    run now.yaml -o late.h5 --time-limit 0.001s
     run now.yaml --shard 1/1 -o part
     cp late.h5.checkpoint other.h5.checkpoint
     edit other.h5.checkpoint 60 1 # the build that saved it
@@ -429,7 +429,7 @@ fault_late_kill() {
 study: late
 scenarios:
   - {name: d, phase: decode, model: llama-3.1-70b, context: 8192}
-plan: {tp: 8, batch: 8}
+plan: {tp: 8, batch: [8, 9]}
 hardware:
   base: sip
   pe:
@@ -477,7 +477,7 @@ fault_leftovers() {
 }
 
 fault_finished_study() {
-    run study.yaml -o out.h5 --time-limit 0.1s
+    run study.yaml -o out.h5 --time-limit 0.001s
     cp out.h5.checkpoint saved.txt
     run study.yaml -o out.h5 --resume
     before=$(sum out.h5)
@@ -489,7 +489,7 @@ fault_finished_study() {
     [ "$(sum out.h5)" = "$before" ]
     check "the result was touched" $?
     only out.h5
-    run study.yaml --shard 1/2 -o part --time-limit 0.1s
+    run study.yaml --shard 1/2 -o part --time-limit 0.001s
     cp part.checkpoint saved.txt
     run study.yaml --shard 1/2 -o part --resume
     cp saved.txt part.checkpoint
@@ -498,7 +498,7 @@ fault_finished_study() {
     only out.h5 part
     rm part
     # A checkpoint of another study is not this run's to remove.
-    run study.yaml -o out.h5 --set plan.pp=1 --force --time-limit 0.1s
+    run study.yaml -o out.h5 --set plan.pp=1 --force --time-limit 0.001s
     ends 4
     run study.yaml -o out.h5
     ends 0
@@ -594,7 +594,7 @@ fault_other_shard() {
 
 # What cannot be read now is not called damaged, and what cannot be written says why.
 fault_io_errors() {
-    run study.yaml -o out.h5 --time-limit 0.1s
+    run study.yaml -o out.h5 --time-limit 0.001s
     ends 4
     shim <<'SHIM'
 #define _GNU_SOURCE
