@@ -17,11 +17,13 @@ import csv
 import functools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 
-from validation_facts import EAGER, MODEL, NO_GQA, PALM_PARAMETERS, PUBLISHED_HARDWARE, STAGE, SYSTEM, UNFUSED, WEIGHTS
+from validation_facts import (EAGER, MODEL, NO_GQA, PALM_PARAMETERS, PUBLISHED_HARDWARE, STAGE, SYSTEM, UNFUSED, VARIANT,
+                              WEIGHTS)
 
 BAD = 0.5  # a row that is off by more is named
 CHUNK = 8192  # prompt tokens of a step: max_num_batched_tokens, chunked_prefill_size, max_num_tokens
@@ -32,10 +34,12 @@ class Unknown(Exception):
 
 
 def model_of(name, presets=()):
-    """A preset's name or inline facts.  A name that is not listed may be that of a preset and its variant."""
+    """A preset's name or inline facts.  A name that is not listed may be that of a preset and a variant of it."""
     plain = name.rsplit("/", 1)[-1].lower()
-    found = MODEL.get(name) or max((preset for preset in presets if plain.replace("meta-", "").startswith(preset)),
-                                   key=len, default=None)
+    if plain.startswith("meta-"):
+        plain = plain[len("meta-"):]
+    alike = [preset for preset in presets if re.fullmatch(re.escape(preset) + VARIANT, plain)]
+    found = MODEL.get(name) or max(alike, key=len, default=None)
     if not found:
         raise Unknown("nothing is known of model %s: add its facts to validation_facts.py" % name)
     return found

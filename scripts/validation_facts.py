@@ -27,6 +27,8 @@ MODEL = {
     "PaLM-62B": gpt("palm-62b", 64, 8192, 32, 256, 32768, 256000, **PALM),
     "PaLM-540B": gpt("palm-540b", 118, 18432, 64, 256, 73728, 256000, **PALM),
 }
+# What may follow a preset's name in a repository's: the same layers, trained or stored otherwise.  Not "distill", not ".2".
+VARIANT = r"(-(instruct|it|chat|base|thinking|hf|fp8|fp4|nvfp4|mxfp4|bf16|awq|gptq|dynamic|v[0-9.]+|[0-9]{4}))*"
 PALM_PARAMETERS = {"PaLM-62B": 62.5e9, "PaLM-540B": 540.35e9}
 SYSTEM = {"a100_sxm": "a100-80", "h100_sxm": "h100", "h200_sxm": "h200", "b200_sxm": "b200", "b300_sxm": "b300",
           "gb200": "gb200", "l40s": "l40s"}

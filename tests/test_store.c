@@ -17,7 +17,7 @@
 
 #include "result_example.h"
 
-static char folder[] = "/tmp/cosweep-store-XXXXXX";
+static char folder[] = "./cosweep-store-XXXXXX";
 static char path[64], other[64];
 
 static int folder_make(void **state)

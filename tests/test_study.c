@@ -22,7 +22,7 @@ static int start(void **state)
 {
     (void)state;
     memset(&errors, 0, sizeof errors);
-    snprintf(path, sizeof path, "/tmp/cosweep-study-XXXXXX");
+    snprintf(path, sizeof path, "./cosweep-study-XXXXXX");
     const int file = mkstemp(path);
     return file < 0 ? -1 : close(file);
 }

@@ -1,5 +1,4 @@
-/* Signals only set a flag; whoever works looks at it between work units, rows or plans.  These take milliseconds, and
- * seconds only where one plan meets more than 10^9 machines. */
+/* Signals only set a flag; whoever works looks at it between work units, rows or plans, which take milliseconds. */
 #define _POSIX_C_SOURCE 200809L
 #include "stop.h"
 #include "cosweep/run.h"
